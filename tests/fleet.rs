@@ -104,6 +104,30 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
 }
 
 #[test]
+fn a_failure_whose_trace_is_lost_fails_every_fleet_until_it_is_met_again() {
+    let fozzy = project();
+    let fleet = ["fleet", "--time", "1s", "--no-dashboard", "--json"];
+    let lose = || fozzy.shell("find .fozzy/fleet/blobs -type f -delete").exits(0);
+    fozzy.run(&fleet).exits(1);
+    lose();
+    fozzy.write("draws.wat", format!("{}\n;; changed", draws(ONE_IN_SIXTEEN)));
+    let met = fozzy.run(&fleet).exits(1);
+    assert!(met.err().contains("  cannot be tried: trap"), "{}", met.err());
+    let met = met.json();
+    assert_eq!(rows(&met, "failures", "status"), ["still there"], "{met:#}");
+    assert!(!met["warnings"].to_string().contains("cannot be tried"), "{met:#}");
+    fozzy.shell(rows(&met, "failures", "command")[0]).exits(4);
+    // Mended or not: nothing says so.
+    lose();
+    fozzy.write("draws.wat", draws(NEVER));
+    for _ in 0..2 {
+        let lost = fozzy.run(&fleet).exits(1).json();
+        assert_eq!(rows(&lost, "failures", "status"), ["still there"], "{lost:#}");
+        assert!(lost["warnings"].to_string().contains("cannot be tried"), "{lost:#}");
+    }
+}
+
+#[test]
 fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", draws(NEVER));

@@ -66,6 +66,8 @@ const TICK: Duration = Duration::from_millis(100);
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Stack of a job: kept failures are executed on it.
 const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
+/// Characters of why a failure cannot be tried that are kept: a value of a store is bounded.
+const UNTRIED_CHARS_MAX: usize = 1024;
 /// Signs of a line of progress.
 const LINE_CHARS: usize = 80;
 
@@ -840,15 +842,17 @@ impl Dispatcher<'_> {
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
-            let status = match self.retry(target, loaded, &failure) {
-                Ok(status) => status,
+            let tried = match self.retry(target, loaded, &failure) {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
-                Err(error) => {
-                    self.warn(vec![format!("{}: {} cannot be tried: {error}", target.name, failure.signature)]);
-                    RegressionStatus::Stale
-                }
+                tried => tried.map_err(|error| error.to_string()),
             };
-            words.push(format!("  {}: {}\n", status.word(), failure.signature));
+            words.push(match &tried {
+                Ok(status) => format!("  {}: {}\n", status.word(), failure.signature),
+                Err(why) => format!("  cannot be tried: {}: {why}\n", failure.signature),
+            });
+            if tried != Ok(RegressionStatus::StillThere) {
+                self.spool.forget_failure(&target.id, &failure.signature);
+            }
             // Another worker may have found it again meanwhile.
             let _lease = match self.spool.lock_records(&self.store, &target.id)? {
                 RecordsLock::Taken(lease) => lease,
@@ -861,12 +865,21 @@ impl Dispatcher<'_> {
             let known = records.failures(&target.id).map_err(store_error)?;
             let known = known.into_iter().find(|(.., known)| known.signature == failure.signature);
             let Some((state, _, mut failure)) = known else { continue };
-            status.word().clone_into(&mut failure.status);
-            failure.program = Some(program);
-            let state = match (status, state) {
-                (RegressionStatus::Fixed, _) => FailureState::Fixed,
-                (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
-                (_, state) => state,
+            let state = match (tried, state) {
+                // Nothing says that it is mended.
+                (Err(why), state) => {
+                    failure.untried = Some(why.chars().take(UNTRIED_CHARS_MAX).collect());
+                    state
+                }
+                (Ok(status), state) => {
+                    status.word().clone_into(&mut failure.status);
+                    (failure.program, failure.untried) = (Some(program), None);
+                    match (status, state) {
+                        (RegressionStatus::Fixed, _) => FailureState::Fixed,
+                        (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
+                        (_, state) => state,
+                    }
+                }
             };
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
         }

@@ -277,6 +277,9 @@ pub struct FleetFailureRecord {
     pub status: String,
     /// The program that this was seen on.
     pub program: Option<Digest>,
+    /// Why it could not be tried on the program of today: its status is that of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
     /// How often it was seen.
     pub times: u64,
     /// When it was found first (RFC 3339).

@@ -57,6 +57,13 @@ impl FleetView<'_> {
                 document.unreadable_failures += u64::from(state != FailureState::Fixed);
                 document.warnings.push(format!("{why}; a failure that is found again is written anew"));
             }
+            for (_, _, FleetFailureRecord { signature, untried, .. }) in &known {
+                let why = untried.iter().map(|why| {
+                    let name = &target.name;
+                    format!("{name}: {signature} cannot be tried, and stands as before until it is met again: {why}")
+                });
+                document.warnings.extend(why);
+            }
             let failures = self.failure_rows(target, known);
             document.targets.push(target_row(target, &record, &failures));
             document.failures.extend(failures);

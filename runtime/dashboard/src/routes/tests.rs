@@ -96,6 +96,7 @@ async fn a_patch_that_cannot_be_made_is_not_listed() {
         trace: Digest::of(b"a trace"),
         status: "still there".to_owned(),
         program: None,
+        untried: None,
         times: 1,
         found_at: "2026-01-01T00:00:00Z".to_owned(),
         counted: CountedSlices::default(),
