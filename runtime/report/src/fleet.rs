@@ -326,8 +326,11 @@ pub struct CopiedKindRow {
     pub merged: u64,
     /// Those that are now as in the first store.
     pub replaced: u64,
-    /// Those that have stayed as they were: the other store had all of them already, or what they name is gone or damaged.
+    /// Those that have stayed as they were: the other store had all of them already.
     pub left: u64,
+    /// Those that could not be copied: they cannot be read, or what they name is gone or damaged. Which, is in `warnings`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
 }
 
 impl StoreCopyDocument {
@@ -345,8 +348,14 @@ impl Layout for StoreCopyDocument {
         let (records, blobs) = (counted(self.records, "record"), counted(self.traces, "file"));
         let bytes = grouped(self.bytes);
         let mut text = format!("copied {records} and {blobs}, {bytes} bytes, from {}\nto {}\n", self.from, self.to);
-        for CopiedKindRow { kind, new, merged, replaced, left } in &self.kinds {
-            let counts = [(new, "new"), (merged, "merged"), (replaced, "replaced"), (left, "left as they were")];
+        for CopiedKindRow { kind, new, merged, replaced, left, lost } in &self.kinds {
+            let counts = [
+                (new, "new"),
+                (merged, "merged"),
+                (replaced, "replaced"),
+                (left, "left as they were"),
+                (lost, "not copied"),
+            ];
             let counts = counts.iter().filter(|(count, _)| **count > 0);
             let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
             let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
@@ -601,18 +610,19 @@ mod tests {
 
     #[test]
     fn a_copy_says_what_became_of_the_records_of_each_kind() {
-        let row = |kind: &str, [new, merged, replaced, left]: [u64; 4]| CopiedKindRow {
+        let row = |kind: &str, [new, merged, replaced, left, lost]: [u64; 5]| CopiedKindRow {
             kind: kind.to_owned(),
             new,
             merged,
             replaced,
             left,
+            lost,
         };
-        let kinds = vec![row("targets", [0, 2, 1, 1200]), row("workers", [3, 0, 0, 0])];
+        let kinds = vec![row("targets", [0, 2, 1, 1200, 0]), row("workers", [3, 0, 0, 0, 2])];
         let text = StoreCopyDocument::new("a".to_owned(), "b".to_owned(), (1, 7), kinds).lay_out(Style::PLAIN);
         let expected = "copied 6 records and 1 file, 7 bytes, from a\nto b\n\
                         \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
-                        \x20 workers    3 new\n";
+                        \x20 workers    3 new, 2 not copied\n";
         assert_eq!(text, expected);
     }
 
