@@ -178,6 +178,27 @@ fn another_machine_of_the_plan_that_is_mended_has_the_failures_tried_again() {
 }
 
 #[test]
+fn a_failure_by_an_expectation_is_fixed_once_the_plan_has_it_no_more() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    let fleet = ["fleet", "--time", "1s", "--no-dashboard", "--json"];
+    // Mended, broken again, and gone.
+    for (plan, exit, status) in [
+        (Some("[expect]\nexit = [3]\n"), 1, "still there"),
+        (Some(""), 0, "fixed"),
+        (Some("[expect]\nexit = [3]\n"), 1, "still there"),
+        (None, 0, "fixed"),
+    ] {
+        match plan {
+            Some(plan) => _ = fozzy.write("draws.plan.toml", plan),
+            None => fs::remove_file(fozzy.path("draws.plan.toml")).expect("it is there"),
+        }
+        let found = fozzy.run(&fleet).exits(exit).json();
+        assert_eq!(rows(&found, "failures", "status"), [status], "{plan:?}: {found:#}");
+    }
+}
+
+#[test]
 fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
     let fozzy = project();
     let fleet = ["fleet", "--jobs", "2", "--no-dashboard", "--json"];

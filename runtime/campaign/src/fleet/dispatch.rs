@@ -10,7 +10,7 @@
 //! goes on, by what is known here; when the disk of this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
-use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, planned};
+use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
@@ -800,12 +800,9 @@ impl Dispatcher<'_> {
             all.extend(Digest::of(&plan).to_string().into_bytes());
             all
         });
-        // Those of the plan's other machines are built, too. A scenario file and a cargo-fuzz target have none.
-        let has_machines = loaded.scenario.is_none() && !matches!(target.kind, FleetTargetKind::CargoFuzz(_));
-        let machines = match has_machines {
-            true => planned(self.run.project, &loaded, &target.flags)?.plan.nodes,
-            false => Vec::new(),
-        };
+        // Those of the plan's other machines are built, too.
+        let machines =
+            target.plan_of_today(self.run.project, &loaded)?.map(|today| today.plan.nodes).unwrap_or_default();
         drop(building);
         let parts = machines.iter().fold(parts, |mut all, machine| {
             all.extend(machine.program.component.to_string().into_bytes());
@@ -903,13 +900,15 @@ impl Dispatcher<'_> {
         let flag = |name: &str| {
             target.flags.chunks(2).find(|flag| flag[0] == name).and_then(|flag| flag.get(1)).map(PathBuf::from)
         };
-        let machines = match recording.plan.nodes.is_empty() || loaded.scenario.is_some() {
-            true => MachinesOfToday::default(),
-            false => MachinesOfToday::planned(self.run.project, loaded, flag("--plan").as_deref())?,
-        };
+        // It was found under the plan of the target, and no flag has asked for more.
+        let today = target.plan_of_today(self.run.project, loaded)?;
+        let machines = today.as_ref().map(MachinesOfToday::of).unwrap_or_default();
         let remarks = &self.run.project.remarks;
         let judged = flag("--target").map(|path| load(&path, remarks)).transpose()?.map(|judged| judged.component);
-        let plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
+        let mut plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
+        if let Some(today) = &today {
+            plan.judge_by(today);
+        }
         Ok(Retrial::new(&recording, loaded, &plan)?.state)
     }
 
@@ -947,6 +946,7 @@ fn worker_name(started_at: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::discovery::FleetTargetKind;
     use super::*;
 
     #[test]
