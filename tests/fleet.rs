@@ -104,6 +104,30 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
 }
 
 #[test]
+fn a_failure_whose_trace_is_lost_fails_every_fleet_until_it_is_met_again() {
+    let fozzy = project();
+    let fleet = ["fleet", "--time", "1s", "--no-dashboard", "--json"];
+    let lose = || fozzy.shell("find .fozzy/fleet/blobs -type f -delete").exits(0);
+    fozzy.run(&fleet).exits(1);
+    lose();
+    fozzy.write("draws.wat", format!("{}\n;; changed", draws(ONE_IN_SIXTEEN)));
+    let met = fozzy.run(&fleet).exits(1);
+    assert!(met.err().contains("  cannot be tried: trap"), "{}", met.err());
+    let met = met.json();
+    assert_eq!(rows(&met, "failures", "status"), ["still there"], "{met:#}");
+    assert!(!met["warnings"].to_string().contains("cannot be tried"), "{met:#}");
+    fozzy.shell(rows(&met, "failures", "command")[0]).exits(4);
+    // Mended or not: nothing says so.
+    lose();
+    fozzy.write("draws.wat", draws(NEVER));
+    for _ in 0..2 {
+        let lost = fozzy.run(&fleet).exits(1).json();
+        assert_eq!(rows(&lost, "failures", "status"), ["still there"], "{lost:#}");
+        assert!(lost["warnings"].to_string().contains("cannot be tried"), "{lost:#}");
+    }
+}
+
+#[test]
 fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", draws(NEVER));
@@ -154,6 +178,27 @@ fn another_machine_of_the_plan_that_is_mended_has_the_failures_tried_again() {
 }
 
 #[test]
+fn a_failure_by_an_expectation_is_fixed_once_the_plan_has_it_no_more() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    let fleet = ["fleet", "--time", "1s", "--no-dashboard", "--json"];
+    // Mended, broken again, and gone.
+    for (plan, exit, status) in [
+        (Some("[expect]\nexit = [3]\n"), 1, "still there"),
+        (Some(""), 0, "fixed"),
+        (Some("[expect]\nexit = [3]\n"), 1, "still there"),
+        (None, 0, "fixed"),
+    ] {
+        match plan {
+            Some(plan) => _ = fozzy.write("draws.plan.toml", plan),
+            None => fs::remove_file(fozzy.path("draws.plan.toml")).expect("it is there"),
+        }
+        let found = fozzy.run(&fleet).exits(exit).json();
+        assert_eq!(rows(&found, "failures", "status"), [status], "{plan:?}: {found:#}");
+    }
+}
+
+#[test]
 fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
     let fozzy = project();
     let fleet = ["fleet", "--jobs", "2", "--no-dashboard", "--json"];
@@ -174,6 +219,29 @@ fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
     let ended = ended.json();
     assert_eq!(rows(&ended, "targets", "name"), ["parse.wat LLVMFuzzerTestOneInput"], "{ended:#}");
     assert_eq!(rows(&ended, "notCollected", "name"), ["broken.wasm"], "{ended:#}");
+}
+
+#[test]
+fn a_fleet_whose_targets_are_all_set_aside_waits_until_one_changes() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    let fleet = ["fleet", "--time", "120s", "--jobs", "1", "--no-dashboard", "--json"];
+    let mut child = fozzy.start(&fleet);
+    wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
+    // As a linker leaves it that is still writing.
+    fozzy.write("draws.wat", "(module (memory");
+    let records = || fozzy.shell("cat .fozzy/fleet/values/targets/* 2>/dev/null || true").out();
+    wait::while_running(&mut child, "three slices without a result", || records().contains("\"troubles\": 3"));
+    fozzy.shell("rm -rf .fozzy/fleet-logs").exits(0);
+    fozzy.write("draws.wat", draws(NEVER));
+    wait::while_running(&mut child, "another slice", || fozzy.path(".fozzy/fleet-logs").is_dir());
+    fozzy.shell(&format!("kill -TERM {}", child.id())).exits(0);
+    let ended = Ran::of(&fleet, wait::output(child));
+    for line in ["set aside until it changes: draws.wat", "all targets are set aside: waiting until one changes"] {
+        assert!(ended.err().contains(line), "{line}: {}", ended.err());
+    }
+    let ended = ended.json();
+    assert_eq!((&ended["interrupted"], &ended["targets"][0]["trouble"]), (&json!(true), &Value::Null), "{ended:#}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ stdout carries exactly one document. `NO_COLOR`, non-terminals and closed pipes 
 |---|---|---|
 | 0 | `pass` | the program ended with code 0; a query succeeded |
 | 1 | `fail` | the program exited with another code, or asked for something that no rule of the plan answers; `ci` with a failed check; `gate`, `full` with a failed step; `seeds` with a failure that is still there; `check` of a history that is invalid |
-| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support, a suite without a scenario or with one that cannot be run; `validate` and `trace verify` of what is not sound, `doctor` with an issue, `report flaky` over its budget; `maelstrom test` that did not decide |
+| 2 | `error` | usage, unreadable input, a refused trace, a replay that is not the recorded run, a program that uses what the sandbox does not support, a suite without a scenario or with one that cannot be run; `validate` and `trace verify` of what is not sound, `doctor` with an issue, `store copy` with what could not be copied, `report flaky` over its budget; `maelstrom test` that did not decide |
 | 3 | `timeout` | a budget of instructions (`--fuel`) or virtual time (`--timeout`) ran out, or the program hangs; `check` that did not decide within `--time` and `--mem` |
 | 4 | `crash` | trap, panic, abort, out of memory |
 | 70, 71, 77 | | `fuzz --exit-codes libfuzzer`: timeout, out of memory, other findings |

@@ -11,7 +11,7 @@
 //! Not here: how it comes about (`fozzy-campaign`).
 
 use crate::Layout;
-use crate::pretty::{Style, counted, fit, grouped, percents, wrapped};
+use crate::pretty::{Style, counted, fit, grouped, is_zero, percents, wrapped};
 use crate::strikes::{FaultOverlap, FaultPair, FaultTotal};
 use crate::suite::SuiteSummary;
 use fozzy_trace::Status;
@@ -27,7 +27,7 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands, `error` when nothing could be searched, else `pass`.
+    /// `fail` when a failure stands, `error` when nothing could be searched or the record of a failure cannot be read, else `pass`.
     pub status: Status,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,6 +48,9 @@ pub struct FleetDocument {
     pub not_collected: Vec<UncollectedRow>,
     /// Failures, those that stand first.
     pub failures: Vec<FleetFailureRow>,
+    /// Records of failures that may stand and cannot be read; why, is in `warnings`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable_failures: u64,
     /// The fleets of this store, those at work first.
     pub workers: Vec<FleetWorkerRow>,
     /// What is not in the store yet, at the end of a fleet; absent when all is.
@@ -330,8 +333,11 @@ pub struct CopiedKindRow {
     pub merged: u64,
     /// Those that are now as in the first store.
     pub replaced: u64,
-    /// Those that have stayed as they were: the other store had all of them already, or what they name is gone or damaged.
+    /// Those that have stayed as they were: the other store had all of them already.
     pub left: u64,
+    /// Those that could not be copied: they cannot be read, or what they name is gone or damaged. Which, is in `warnings`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
 }
 
 impl StoreCopyDocument {
@@ -349,8 +355,14 @@ impl Layout for StoreCopyDocument {
         let (records, blobs) = (counted(self.records, "record"), counted(self.traces, "file"));
         let bytes = grouped(self.bytes);
         let mut text = format!("copied {records} and {blobs}, {bytes} bytes, from {}\nto {}\n", self.from, self.to);
-        for CopiedKindRow { kind, new, merged, replaced, left } in &self.kinds {
-            let counts = [(new, "new"), (merged, "merged"), (replaced, "replaced"), (left, "left as they were")];
+        for CopiedKindRow { kind, new, merged, replaced, left, lost } in &self.kinds {
+            let counts = [
+                (new, "new"),
+                (merged, "merged"),
+                (replaced, "replaced"),
+                (left, "left as they were"),
+                (lost, "not copied"),
+            ];
             let counts = counts.iter().filter(|(count, _)| **count > 0);
             let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
             let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
@@ -436,6 +448,7 @@ impl FleetDocument {
             targets: Vec::new(),
             not_collected,
             failures: Vec::new(),
+            unreadable_failures: 0,
             workers: Vec::new(),
             waiting: None,
             warnings: Vec::new(),
@@ -465,6 +478,7 @@ impl FleetDocument {
             elapsed_ms: self.elapsed_ms,
             slices: self.slices,
             cpu_s: self.cpu_s,
+            unreadable_failures: self.unreadable_failures,
             waiting: self.waiting.clone(),
             warnings: self.warnings.clone(),
             ..FleetDocument::new(self.store.clone(), self.jobs, not_collected)
@@ -480,7 +494,7 @@ impl FleetDocument {
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(stands), is_idle) {
+        self.status = match (self.failures.iter().any(stands), is_idle || self.unreadable_failures > 0) {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
@@ -603,18 +617,19 @@ mod tests {
 
     #[test]
     fn a_copy_says_what_became_of_the_records_of_each_kind() {
-        let row = |kind: &str, [new, merged, replaced, left]: [u64; 4]| CopiedKindRow {
+        let row = |kind: &str, [new, merged, replaced, left, lost]: [u64; 5]| CopiedKindRow {
             kind: kind.to_owned(),
             new,
             merged,
             replaced,
             left,
+            lost,
         };
-        let kinds = vec![row("targets", [0, 2, 1, 1200]), row("workers", [3, 0, 0, 0])];
+        let kinds = vec![row("targets", [0, 2, 1, 1200, 0]), row("workers", [3, 0, 0, 0, 2])];
         let text = StoreCopyDocument::new("a".to_owned(), "b".to_owned(), (1, 7), kinds).lay_out(Style::PLAIN);
         let expected = "copied 6 records and 1 file, 7 bytes, from a\nto b\n\
                         \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
-                        \x20 workers    3 new\n";
+                        \x20 workers    3 new, 2 not copied\n";
         assert_eq!(text, expected);
     }
 

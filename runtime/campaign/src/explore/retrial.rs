@@ -27,7 +27,7 @@ use fozzy_engine::Session;
 use fozzy_search::{Branch, QuestionCount, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{
-    Execution, ExecutionEnd, Executor, FailureSignature, HistoryEntry, RunningDigest, Seed, Status, Verdict,
+    Execution, ExecutionEnd, Executor, FailureSignature, HistoryEntry, Plan, RunningDigest, Seed, Status, Verdict,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,7 +59,7 @@ impl Retrial {
         let signature = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
         let is_same_program = loaded.component == recording.component && plan.planned.plan == recording.plan;
         let mut today = PreparedProgram::compile(loaded.clone(), plan.planned.clone())?.session()?;
-        let (execution, now) = decided(recording, &mut today)?;
+        let (execution, now) = decided(recording, &mut today, &plan.planned.plan)?;
         let verdict = judge(&execution);
         let of = |state, note| Ok(Retrial { execution: execution.clone(), verdict: verdict.clone(), state, note });
         if verdict.signature == signature {
@@ -76,7 +76,7 @@ impl Retrial {
             return of(RegressionStatus::Stale, Some(why.to_owned()));
         }
         let mut recorded = session_of(recording)?;
-        let (was, then) = decided(recording, &mut recorded)?;
+        let (was, then) = decided(recording, &mut recorded, &recording.plan)?;
         let was = signature.as_ref().and_then(|_| identify(&was));
         let is = identify(&execution);
         if let (Some(is), Some(was)) = (&is, &was)
@@ -227,8 +227,12 @@ struct DecidedEntry {
     questions: u64,
 }
 
-/// Executes a recording's decisions, and digests those that identify its way: of a scenario, what it draws; of a plain program, all.
-fn decided(recording: &Recording, session: &mut Session) -> Result<(Execution, Vec<DecidedEntry>), CampaignError> {
+/// Executes a recording's decisions under a plan, and digests those that identify its way: of a scenario, what it draws; of a plain program, all.
+fn decided(
+    recording: &Recording,
+    session: &mut Session,
+    plan: &Plan,
+) -> Result<(Execution, Vec<DecidedEntry>), CampaignError> {
     let drawn_only = session.program().is_scenario();
     // Steps of a file have other numbers when the file is changed.
     let has_steps = recording.target.kind != crate::scenario::KIND;
@@ -244,7 +248,7 @@ fn decided(recording: &Recording, session: &mut Session) -> Result<(Execution, V
         }
     }));
     let mut execution = session.execute(Box::new(source), 0..u64::MAX)?;
-    if recording.plan.criteria.checker.is_some() {
+    if plan.criteria.checker.is_some() {
         // An execution whose calls are handed on keeps none of them for the checker, which is not asked then.
         execution = session.execute(source_of(recording), 0..0)?;
     }

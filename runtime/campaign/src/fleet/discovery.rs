@@ -19,7 +19,7 @@ use crate::cluster_plan::{built_clients, is_plan};
 use crate::error::{CampaignError, ErrorKind};
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
-use crate::fuzz::open::functions_of;
+use crate::fuzz::open::{FUEL_OF_A_CALL, functions_of};
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
@@ -340,7 +340,7 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
     if loaded.scenario.is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
-    let planned = planned(project, loaded, flags)?;
+    let planned = planned(project, loaded, flags, None)?;
     if planned.plan.target().is_some() {
         return Ok(vec![FleetTargetKind::Explore]);
     }
@@ -366,10 +366,15 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
 }
 
 /// The plan of a program under these flags; other programs that it names are built.
-pub(super) fn planned(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<RunPlan, CampaignError> {
+fn planned(
+    project: &Project,
+    loaded: &LoadedTarget,
+    flags: &[String],
+    fuel_default: Option<u64>,
+) -> Result<RunPlan, CampaignError> {
     let value = |name: &str| flags.chunks(2).find(|flag| flag[0] == name).map(|flag| PathBuf::from(&flag[1]));
     let world = WorldOptions { plan: value("--plan"), judged: value("--target"), ..WorldOptions::default() };
-    plan(project, loaded, &RunRequest { world, ..RunRequest::default() })
+    plan(project, loaded, &RunRequest { world, fuel_default, ..RunRequest::default() })
 }
 
 impl FleetTarget {
@@ -455,6 +460,23 @@ impl FleetTarget {
             _ if self.is_built => build::build(&self.source, remarks),
             _ => Ok(self.file.clone()),
         }
+    }
+
+    /// Its plan of today, as the command that searches it makes it; `None` of a scenario file, which says itself what it expects, and of a target
+    /// of a cargo-fuzz folder, which has none.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub(super) fn plan_of_today(
+        &self,
+        project: &Project,
+        loaded: &LoadedTarget,
+    ) -> Result<Option<RunPlan>, CampaignError> {
+        if loaded.scenario.is_some() || matches!(self.kind, FleetTargetKind::CargoFuzz(_)) {
+            return Ok(None);
+        }
+        let is_fuzzed = !matches!(self.kind, FleetTargetKind::Explore);
+        planned(project, loaded, &self.flags, is_fuzzed.then_some(FUEL_OF_A_CALL)).map(Some)
     }
 
     /// What tells, at little cost, that it may have changed.

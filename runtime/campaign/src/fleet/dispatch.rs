@@ -6,11 +6,11 @@
 //! ```
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
-//! result `TROUBLES_MAX` times in a row is set aside until it changes. While the store is away, all goes on, by what is known here; when the disk of
-//! this machine takes nothing any more, all jobs end, and that is the fleet's error.
+//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that. While the store is away, all
+//! goes on, by what is known here; when the disk of this machine takes nothing any more, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
-use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, planned};
+use super::discovery::{FleetCollection, FleetTarget};
 use super::division::{DiscoveryEstimate, TimeDivision};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
@@ -66,6 +66,8 @@ const TICK: Duration = Duration::from_millis(100);
 const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Stack of a job: kept failures are executed on it.
 const STACK_BYTES: usize = fozzy_engine::STACK_BYTES + (8 << 20);
+/// Characters of why a failure cannot be tried that are kept: a value of a store is bounded.
+const UNTRIED_CHARS_MAX: usize = 1024;
 /// Signs of a line of progress.
 const LINE_CHARS: usize = 80;
 
@@ -157,6 +159,11 @@ impl FleetState {
     /// Targets that are there.
     fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
         self.targets.iter().filter(|target| !target.is_gone)
+    }
+
+    /// Whether no target that is there is worked on any more, until one changes.
+    fn is_all_aside(&self) -> bool {
+        self.targets_there().all(TargetState::is_set_aside)
     }
 
     /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
@@ -595,9 +602,9 @@ impl Dispatcher<'_> {
         self.run.until.is_some_and(|until| self.lock().is_settled(until))
     }
 
-    /// Whether all targets are set aside, in a fleet whose time is bounded; another one waits until they change.
+    /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
     fn has_nothing_left(&self) -> bool {
-        self.run.time.is_some() && self.lock().targets_there().all(TargetState::is_set_aside)
+        self.run.time.is_some() && self.lock().targets_there().next().is_none()
     }
 
     /// The target whose turn it is, and the right to it.
@@ -734,7 +741,7 @@ impl Dispatcher<'_> {
             let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
         }
-        let found_before = {
+        let (found_before, is_all_aside) = {
             // While the store is away, the division goes by what is known here.
             slice.count(&mut record, 0);
             let mut state = self.lock();
@@ -746,8 +753,14 @@ impl Dispatcher<'_> {
             kept.target.file.clone_from(&target.file);
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
-            state.discoveries
+            (state.discoveries, state.is_all_aside())
         };
+        if slice.troubles == TROUBLES_MAX && is_all_aside {
+            self.run
+                .project
+                .remarks
+                .text("all targets are set aside: waiting until one changes; Ctrl-C ends the fleet\n");
+        }
         self.spool.put(&slice)?;
         self.merge()?;
         let mut state = self.lock();
@@ -787,12 +800,9 @@ impl Dispatcher<'_> {
             all.extend(Digest::of(&plan).to_string().into_bytes());
             all
         });
-        // Those of the plan's other machines are built, too. A scenario file and a cargo-fuzz target have none.
-        let has_machines = loaded.scenario.is_none() && !matches!(target.kind, FleetTargetKind::CargoFuzz(_));
-        let machines = match has_machines {
-            true => planned(self.run.project, &loaded, &target.flags)?.plan.nodes,
-            false => Vec::new(),
-        };
+        // Those of the plan's other machines are built, too.
+        let machines =
+            target.plan_of_today(self.run.project, &loaded)?.map(|today| today.plan.nodes).unwrap_or_default();
         drop(building);
         let parts = machines.iter().fold(parts, |mut all, machine| {
             all.extend(machine.program.component.to_string().into_bytes());
@@ -829,15 +839,17 @@ impl Dispatcher<'_> {
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
-            let status = match self.retry(target, loaded, &failure) {
-                Ok(status) => status,
+            let tried = match self.retry(target, loaded, &failure) {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
-                Err(error) => {
-                    self.warn(vec![format!("{}: {} cannot be tried: {error}", target.name, failure.signature)]);
-                    RegressionStatus::Stale
-                }
+                tried => tried.map_err(|error| error.to_string()),
             };
-            words.push(format!("  {}: {}\n", status.word(), failure.signature));
+            words.push(match &tried {
+                Ok(status) => format!("  {}: {}\n", status.word(), failure.signature),
+                Err(why) => format!("  cannot be tried: {}: {why}\n", failure.signature),
+            });
+            if tried != Ok(RegressionStatus::StillThere) {
+                self.spool.forget_failure(&target.id, &failure.signature);
+            }
             // Another worker may have found it again meanwhile.
             let _lease = match self.spool.lock_records(&self.store, &target.id)? {
                 RecordsLock::Taken(lease) => lease,
@@ -850,12 +862,21 @@ impl Dispatcher<'_> {
             let known = records.failures(&target.id).map_err(store_error)?;
             let known = known.into_iter().find(|(.., known)| known.signature == failure.signature);
             let Some((state, _, mut failure)) = known else { continue };
-            status.word().clone_into(&mut failure.status);
-            failure.program = Some(program);
-            let state = match (status, state) {
-                (RegressionStatus::Fixed, _) => FailureState::Fixed,
-                (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
-                (_, state) => state,
+            let state = match (tried, state) {
+                // Nothing says that it is mended.
+                (Err(why), state) => {
+                    failure.untried = Some(why.chars().take(UNTRIED_CHARS_MAX).collect());
+                    state
+                }
+                (Ok(status), state) => {
+                    status.word().clone_into(&mut failure.status);
+                    (failure.program, failure.untried) = (Some(program), None);
+                    match (status, state) {
+                        (RegressionStatus::Fixed, _) => FailureState::Fixed,
+                        (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
+                        (_, state) => state,
+                    }
+                }
             };
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
         }
@@ -879,13 +900,15 @@ impl Dispatcher<'_> {
         let flag = |name: &str| {
             target.flags.chunks(2).find(|flag| flag[0] == name).and_then(|flag| flag.get(1)).map(PathBuf::from)
         };
-        let machines = match recording.plan.nodes.is_empty() || loaded.scenario.is_some() {
-            true => MachinesOfToday::default(),
-            false => MachinesOfToday::planned(self.run.project, loaded, flag("--plan").as_deref())?,
-        };
+        // It was found under the plan of the target, and no flag has asked for more.
+        let today = target.plan_of_today(self.run.project, loaded)?;
+        let machines = today.as_ref().map(MachinesOfToday::of).unwrap_or_default();
         let remarks = &self.run.project.remarks;
         let judged = flag("--target").map(|path| load(&path, remarks)).transpose()?.map(|judged| judged.component);
-        let plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
+        let mut plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
+        if let Some(today) = &today {
+            plan.judge_by(today);
+        }
         Ok(Retrial::new(&recording, loaded, &plan)?.state)
     }
 
@@ -923,6 +946,7 @@ fn worker_name(started_at: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::discovery::FleetTargetKind;
     use super::*;
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) struct ExploredRecord {
     /// The deflated state, a blob.
     pub(super) state: Digest,
     /// Its content.
-    content: Digest,
+    pub(super) content: Digest,
     /// Seconds since 1970 when it was kept: of many builds, the oldest go.
     kept_at_s: u64,
 }
@@ -64,7 +64,7 @@ impl ExploredRecord {
     }
 
     /// Its state; `None` when that is not in the store, or is damaged there.
-    fn state_in(&self, store: &dyn SharedStore) -> Result<Option<Vec<u8>>, SharedStoreError> {
+    pub(super) fn state_in(&self, store: &dyn SharedStore) -> Result<Option<Vec<u8>>, SharedStoreError> {
         let packed = store.get_blobs(&[self.state])?.pop().flatten();
         let unpacked =
             packed.and_then(|packed| miniz_oxide::inflate::decompress_to_vec_with_limit(&packed, STATE_BYTES_MAX).ok());

@@ -277,6 +277,9 @@ pub struct FleetFailureRecord {
     pub status: String,
     /// The program that this was seen on.
     pub program: Option<Digest>,
+    /// Why it could not be tried on the program of today: its status is that of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
     /// How often it was seen.
     pub times: u64,
     /// When it was found first (RFC 3339).
@@ -350,6 +353,9 @@ impl FleetWorkerRecord {
     }
 }
 
+/// The failures of a target that can be read, with their keys' last parts, and for each record that cannot its state and why.
+type KnownFailures = (Vec<(FailureState, String, FleetFailureRecord)>, Vec<(FailureState, String)>);
+
 /// The records of one store.
 pub struct FleetRecords<'a> {
     /// Where they are.
@@ -370,18 +376,24 @@ impl FleetRecords<'_> {
         self.write(&StoreKey::new(&["targets", id]), record)
     }
 
-    /// All failures of a target, with their keys' last parts.
+    /// All failures of a target that can be read, with their keys' last parts.
     pub fn failures(&self, id: &str) -> Result<Vec<(FailureState, String, FleetFailureRecord)>, SharedStoreError> {
-        let mut failures = Vec::new();
+        Ok(self.failures_and_refused(id)?.0)
+    }
+
+    /// The same, and for each record that cannot be read its state and why.
+    pub(super) fn failures_and_refused(&self, id: &str) -> Result<KnownFailures, SharedStoreError> {
+        let (mut failures, mut refused) = (Vec::new(), Vec::new());
         for state in FailureState::ALL {
             let folder = StoreKey::new(&["failures", state.word(), id]);
             for name in self.store.list(&folder)? {
-                if let Some(record) = self.read(&folder.join(&name))?.0 {
-                    failures.push((state, name, record));
+                match self.read(&folder.join(&name))? {
+                    (Some(record), _) => failures.push((state, name, record)),
+                    (None, why) => refused.extend(why.map(|why| (state, why))),
                 }
             }
         }
-        Ok(failures)
+        Ok((failures, refused))
     }
 
     /// The failures of all targets that stand.
@@ -511,6 +523,34 @@ pub(super) fn thin_out(mut moments: Vec<FleetMoment>) -> Vec<FleetMoment> {
 mod tests {
     use super::*;
     use crate::fleet::shared_store::DirectoryStore;
+
+    #[test]
+    fn the_record_of_a_failure_that_cannot_be_read_is_said_and_is_no_pass() {
+        use crate::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+        use crate::fleet::view::FleetView;
+        use fozzy_trace::Status;
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let target = FleetTarget {
+            id: "app-1".to_owned(),
+            name: "app.wasm".to_owned(),
+            kind: FleetTargetKind::Explore,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        };
+        let collection = FleetCollection { targets: vec![target], uncollected: Vec::new() };
+        for (state, status) in [("fixed", Status::Pass), ("unshrunk", Status::Error)] {
+            store.put(&StoreKey::new(&["failures", state, "app-1", "3f2a"]), b"{\"target\": \"ap").expect("kept");
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let document = view.document().expect("it answers");
+            let expected = format!("failures/{state}/app-1/3f2a in ");
+            assert!(document.warnings.iter().any(|note| note.starts_with(&expected)), "{:?}", document.warnings);
+            assert_eq!((document.status, document.failures.len()), (status, 0));
+        }
+        assert!(FleetRecords { store: &store }.failures("app-1").expect("it answers").is_empty());
+    }
 
     #[test]
     fn records_of_older_versions_are_read_and_what_newer_ones_have_added_stays() {

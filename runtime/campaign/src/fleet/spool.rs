@@ -466,6 +466,9 @@ impl Spool {
         let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
         let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
         let mut known = records.failures(&slice.target).map_err(store_error)?;
+        // One that has waited here may be of an older build.
+        let is_replaced = slice.replaces.is_some() && slice.replaces == record.program;
+        let is_of_today = is_replaced || slice.program.is_none_or(|it| record.program.is_none_or(|now| now == it));
         for failure in &slice.failures {
             let old = known.iter_mut().find(|(.., known)| known.signature == failure.signature);
             let state = if failure.is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
@@ -477,11 +480,20 @@ impl Spool {
                     continue;
                 }
                 old.times = old.times.saturating_add(failure.times);
-                let is_back = *was == FailureState::Fixed;
+                let is_stale = old.status == RegressionStatus::Stale.word();
+                let is_back = *was == FailureState::Fixed || is_of_today && is_stale;
                 let before = old.trace;
-                if is_back || *was == FailureState::Unshrunk && failure.is_shrunk {
-                    old.trace = self.move_trace(store, failure)?.unwrap_or(before);
-                    (*was, old.status) = (state, RegressionStatus::StillThere.word().to_owned());
+                let is_better = is_back || *was == FailureState::Unshrunk && failure.is_shrunk;
+                // Once in the life of a worker, whose later slices bring no trace.
+                let is_lost = !is_better && failure.trace.is_some() && blob(store, before)?.is_none();
+                if is_better || is_lost {
+                    let moved = self.move_trace(store, failure)?;
+                    old.trace = moved.unwrap_or(before);
+                    *was = if is_better || moved.is_some() { state } else { *was };
+                }
+                if is_back || is_of_today {
+                    RegressionStatus::StillThere.word().clone_into(&mut old.status);
+                    (old.program, old.untried) = (slice.program.or(old.program), None);
                 }
                 if is_back {
                     old.news_of = Some((worker.to_owned(), number));
@@ -512,6 +524,7 @@ impl Spool {
                 trace,
                 status: RegressionStatus::StillThere.word().to_owned(),
                 program: slice.program,
+                untried: None,
                 times: failure.times,
                 found_at: slice.ended_at.clone(),
                 counted,
@@ -548,11 +561,17 @@ impl Spool {
     fn move_trace(&self, store: &dyn SharedStore, failure: &SpooledFailure) -> Result<Option<Digest>, CampaignError> {
         let Some(name) = failure.trace else { return Ok(None) };
         // One that is gone here was moved with an earlier slice that has found the same.
-        let bytes = self.store.get_blobs(&[name]).map_err(store_error)?.pop().flatten();
-        Ok(match bytes {
+        Ok(match blob(&self.store, name)? {
             Some(bytes) => Some(store.put_blob(&bytes).map_err(store_error)?),
-            None => store.get_blobs(&[name]).map_err(store_error)?.pop().flatten().map(|_| name),
+            None => blob(store, name)?.map(|_| name),
         })
+    }
+
+    /// Has the next trace of a failure brought to the store, whatever was brought before: that says nothing of the program of today.
+    pub(super) fn forget_failure(&self, target: &str, signature: &FailureSignature) {
+        let signature = signature.to_string();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(of, known, _)| (of.as_str(), known.as_str()) != (target, signature.as_str()));
     }
 
     /// The failures that wait, each once, with the first trace of it, or the first that is shrunk.
@@ -582,6 +601,11 @@ impl Spool {
         }
         Ok(failures)
     }
+}
+
+/// The bytes of a blob; `None` when it is gone or damaged.
+fn blob(store: &dyn SharedStore, name: Digest) -> Result<Option<Vec<u8>>, CampaignError> {
+    Ok(store.get_blobs(&[name]).map_err(store_error)?.pop().flatten())
 }
 
 #[cfg(test)]

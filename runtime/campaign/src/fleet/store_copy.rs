@@ -13,8 +13,9 @@
 //! whose slice is the latest; how a process went, by its later record; a saved exploration of one build has the paths of both.
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
-//! is in one state; each blob goes before the record that names it, and a record whose blob is gone or damaged is left, so that no record names what
-//! is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that a joined record no longer names is deleted.
+//! is in one state; each blob goes before the record that names it, and a record that cannot be read, or whose blob is gone or damaged, is not copied
+//! and is said, so that no record names what is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that a joined
+//! record no longer names is deleted.
 //! Not here: leases, which stay, sets, which fleets have none of, and blobs that no record names.
 
 use super::division::DiscoveryEstimate;
@@ -36,6 +37,8 @@ const HOLDER: &str = "fozzy store copy";
 /// Real time for which records are waited for that a worker changes.
 const LOCK_WAIT: Duration = Duration::from_secs(2);
 
+/// Records that could not be copied of which each is said; of the others, their number is.
+const LOST_SAID_MAX: usize = 20;
 /// Attempts to join a record that a worker changes meanwhile. It does so once in a slice.
 const ATTEMPTS_MAX: u32 = 3;
 
@@ -50,6 +53,16 @@ pub struct CopiedStore {
     pub bytes: u64,
     /// Targets whose counts are the larger ones, since it is not known which of their slices are in both stores.
     pub larger: Vec<String>,
+    /// The first records that could not be copied, and why, for people.
+    pub lost: Vec<String>,
+}
+
+impl CopiedStore {
+    /// How many records could not be copied.
+    #[must_use]
+    pub fn lost_total(&self) -> u64 {
+        self.kinds.iter().map(|row| row.lost).sum()
+    }
 }
 
 /// Copies values and blobs from one store to another, and joins the records that both have.
@@ -67,8 +80,15 @@ pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<Copied
             merge.copied.bytes += value.len() as u64;
             let kind = key.parts().first().cloned().unwrap_or_default();
             let row = kinds.entry(kind.clone()).or_insert_with(|| CopiedKindRow { kind, ..CopiedKindRow::default() });
-            let outcome = merge.copy(&key, &value)?;
-            match outcome {
+            match merge.copy(&key, &value)? {
+                // What a fleet has changed meanwhile is for the next copy.
+                CopyOutcome::Lost(_) if from.get(&key)?.as_ref() != Some(&value) => row.left += 1,
+                CopyOutcome::Lost(why) => {
+                    row.lost += 1;
+                    if merge.copied.lost.len() < LOST_SAID_MAX {
+                        merge.copied.lost.push(format!("{key} was not copied: {why}"));
+                    }
+                }
                 CopyOutcome::New => row.new += 1,
                 CopyOutcome::Merged => row.merged += 1,
                 CopyOutcome::Replaced => row.replaced += 1,
@@ -80,7 +100,7 @@ pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<Copied
 }
 
 /// What became of one record.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum CopyOutcome {
     /// The other store had none.
     New,
@@ -90,6 +110,14 @@ enum CopyOutcome {
     Replaced,
     /// It is as it was.
     Left,
+    /// It cannot be copied, and why.
+    Lost(String),
+}
+
+impl CopyOutcome {
+    fn unreadable(error: &serde_json::Error) -> CopyOutcome {
+        CopyOutcome::Lost(format!("it cannot be read: {error}"))
+    }
 }
 
 /// Two stores, of which the second takes what the first one has.
@@ -131,22 +159,26 @@ impl StoreMerge<'_> {
             }),
             ["explored", ..] => self.copy_explored(key, value),
             ["corpus", _, name] => match Digest::parse(name) {
-                Some(name) if self.bring(&name)? => self.put(key, value),
-                _ => Ok(CopyOutcome::Left),
+                Some(name) => match self.bring("testcase", &name)? {
+                    Some(lost) => Ok(lost),
+                    None => self.put(key, value),
+                },
+                None => Ok(CopyOutcome::Lost("it is no name of a testcase".to_owned())),
             },
             _ => self.put(key, value),
         }
     }
 
-    /// Brings a blob that a record names; whether the other store has it.
-    fn bring(&mut self, name: &Digest) -> Result<bool, SharedStoreError> {
+    /// Brings a blob that a record names; what becomes of the record when neither store has it.
+    fn bring(&mut self, what: &str, name: &Digest) -> Result<Option<CopyOutcome>, SharedStoreError> {
         let Some(bytes) = self.from.get_blobs(&[*name])?.pop().flatten() else {
-            return Ok(self.to.get_blobs(&[*name])?.pop().flatten().is_some());
+            let is_there = self.to.get_blobs(&[*name])?.pop().flatten().is_some();
+            return Ok((!is_there).then(|| CopyOutcome::Lost(format!("its {what} is missing or damaged"))));
         };
         self.copied.blobs += 1;
         self.copied.bytes += bytes.len() as u64;
         self.to.put_blob(&bytes)?;
-        Ok(true)
+        Ok(None)
     }
 
     /// A record of which one side is taken whole.
@@ -160,15 +192,18 @@ impl StoreMerge<'_> {
         })
     }
 
-    /// A record that is made of both where both have one. One that cannot be read gives way.
+    /// A record that is made of both where both have one. One of the second store that cannot be read gives way.
     fn join<T: Serialize + DeserializeOwned + PartialEq>(
         &self,
         key: &StoreKey,
         value: &[u8],
         join: impl FnOnce(&T, &T) -> T,
     ) -> Result<CopyOutcome, SharedStoreError> {
+        let from = match serde_json::from_slice::<T>(value) {
+            Ok(from) => from,
+            Err(error) => return Ok(CopyOutcome::unreadable(&error)),
+        };
         let Some(old) = self.to.get(key)? else { return self.put(key, value) };
-        let Ok(from) = serde_json::from_slice::<T>(value) else { return Ok(CopyOutcome::Left) };
         let Ok(to) = serde_json::from_slice::<T>(&old) else { return self.put(key, value) };
         let joined = join(&from, &to);
         if joined == to {
@@ -184,10 +219,12 @@ impl StoreMerge<'_> {
         key: &StoreKey,
         value: &[u8],
     ) -> Result<CopyOutcome, SharedStoreError> {
-        let state = FailureState::ALL.into_iter().find(|known| known.word() == state);
-        let from = serde_json::from_slice::<FleetFailureRecord>(value).ok();
-        let (Some(state), Some(from)) = (state, from) else {
-            return Ok(if self.to.get(key)?.is_some() { CopyOutcome::Left } else { self.put(key, value)? });
+        let Some(state) = FailureState::ALL.into_iter().find(|known| known.word() == state) else {
+            return Ok(CopyOutcome::Lost(format!("a failure is not known to be {state}")));
+        };
+        let from = match serde_json::from_slice::<FleetFailureRecord>(value) {
+            Ok(from) => from,
+            Err(error) => return Ok(CopyOutcome::unreadable(&error)),
         };
         for known in FailureState::ALL {
             let key = StoreKey::new(&["failures", known.word(), id, name]);
@@ -195,8 +232,12 @@ impl StoreMerge<'_> {
             let Some(to) = old else { continue };
             let is_later = self.counted(self.from, id)?.latest() > self.counted(self.to, id)?.latest();
             let (joined_state, joined) = join_failures((state, &from), (known, &to), is_later);
-            let has_trace = joined.trace != from.trace || self.bring(&from.trace)?;
-            if !has_trace || (joined_state, &joined) == (known, &to) {
+            if joined.trace == from.trace
+                && let Some(lost) = self.bring("trace", &from.trace)?
+            {
+                return Ok(lost);
+            }
+            if (joined_state, &joined) == (known, &to) {
                 return Ok(CopyOutcome::Left);
             }
             FleetRecords { store: self.to }.put_failure(id, joined_state, &joined)?;
@@ -206,19 +247,31 @@ impl StoreMerge<'_> {
             let is_from = (joined_state, &joined) == (state, &from);
             return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
         }
-        if self.bring(&from.trace)? { self.put(key, value) } else { Ok(CopyOutcome::Left) }
+        match self.bring("trace", &from.trace)? {
+            Some(lost) => Ok(lost),
+            None => self.put(key, value),
+        }
     }
 
     /// A saved exploration. Who works on its target may write it at any time: what it has written meanwhile is joined, too.
     fn copy_explored(&mut self, key: &StoreKey, value: &[u8]) -> Result<CopyOutcome, SharedStoreError> {
         let read = |value: &[u8]| serde_json::from_slice::<ExploredRecord>(value).ok();
-        let Some(from) = read(value) else { return Ok(CopyOutcome::Left) };
+        let from = match serde_json::from_slice::<ExploredRecord>(value) {
+            Ok(from) => from,
+            Err(error) => return Ok(CopyOutcome::unreadable(&error)),
+        };
         for _ in 0..ATTEMPTS_MAX {
             let old = self.to.get(key)?;
             let Some(to) = old.as_deref().and_then(read) else {
-                return if self.bring(&from.state)? { self.put(key, value) } else { Ok(CopyOutcome::Left) };
+                return match self.bring("state", &from.state)? {
+                    Some(lost) => Ok(lost),
+                    None => self.put(key, value),
+                };
             };
             let joined = ExploredRecord::joined((self.from, &from), (self.to, &to))?;
+            if joined == to && from.content != to.content && from.state_in(self.from)?.is_none() {
+                return Ok(CopyOutcome::Lost("its state is missing or damaged".to_owned()));
+            }
             if joined == to {
                 return Ok(CopyOutcome::Left);
             }

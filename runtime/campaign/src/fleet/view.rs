@@ -52,7 +52,19 @@ impl FleetView<'_> {
         for target in &self.collection.targets {
             let (record, refused) = records.target(&target.id)?;
             document.warnings.extend(refused);
-            let failures = self.failures(&records, target)?;
+            let (known, unreadable) = records.failures_and_refused(&target.id)?;
+            for (state, why) in unreadable {
+                document.unreadable_failures += u64::from(state != FailureState::Fixed);
+                document.warnings.push(format!("{why}; a failure that is found again is written anew"));
+            }
+            for (_, _, FleetFailureRecord { signature, untried, .. }) in &known {
+                let why = untried.iter().map(|why| {
+                    let name = &target.name;
+                    format!("{name}: {signature} cannot be tried, and stands as before until it is met again: {why}")
+                });
+                document.warnings.extend(why);
+            }
+            let failures = self.failure_rows(target, known);
             document.targets.push(target_row(target, &record, &failures));
             document.failures.extend(failures);
         }
@@ -169,7 +181,7 @@ impl FleetView<'_> {
     ) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
         let Some(target) = self.collected(id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
-        let failures = self.failures(&records, target)?;
+        let failures = self.failure_rows(target, records.failures(id)?);
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
         let (record, _) = records.target(id)?;
@@ -203,13 +215,12 @@ impl FleetView<'_> {
         self.collection.targets.iter().find(|target| target.id == id)
     }
 
-    fn failures(
+    fn failure_rows(
         &self,
-        records: &FleetRecords<'_>,
         target: &FleetTarget,
-    ) -> Result<Vec<FleetFailureRow>, SharedStoreError> {
-        let failures = records.failures(&target.id)?.into_iter();
-        Ok(failures.map(|(state, _, failure)| self.failure_row(target, state, failure)).collect())
+        failures: Vec<(FailureState, String, FleetFailureRecord)>,
+    ) -> Vec<FleetFailureRow> {
+        failures.into_iter().map(|(state, _, failure)| self.failure_row(target, state, failure)).collect()
     }
 
     fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {

@@ -10,18 +10,22 @@
 //! its text of today is put there, and the steps that a shrunk recording keeps are looked for in it. Steps that are new are
 //! part of the program of today, so they are kept.
 //!
+//! What a failure is judged by stays as recorded, too, since a flag may have asked for it. Who knows that a plan alone has says so
+//! (`judge_by`): then a failure by an expectation that the plan of today does not have is none any more.
+//!
 //! Invariant: with the text of then, the plan is the recorded one.
 //! Not here: what a failure comes to today (`explore/saved_failures`, `suite/regressions`, `fozzy replay --against`).
 
 use super::load::LoadedTarget;
 use super::plan::{RunPlan, plan};
+use super::prepare::TIME_DEFAULT;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, WorldOptions};
 use crate::project::Project;
 use crate::scenario::ScenarioFile;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::Recording;
-use fozzy_trace::plan::{Inputs, KeptSequence, NodePlan, Plan, ScenarioPlan};
+use fozzy_trace::plan::{Inputs, KeptSequence, Limits, NodePlan, Plan, ScenarioPlan};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -114,6 +118,24 @@ impl PlanOfToday {
             None => None,
         };
         Ok(PlanOfToday { planned: RunPlan::of(plan, inputs), change })
+    }
+
+    /// Has it judged by a plan that was read today: by its expectations, checkers and limits. What was decided stays, and so does the world in
+    /// which it was.
+    pub fn judge_by(&mut self, today: &RunPlan) {
+        let RunPlan { plan, inputs, .. } = &mut self.planned;
+        today.inputs.iter().for_each(|(_, bytes)| _ = inputs.add(Arc::clone(bytes)));
+        plan.criteria.clone_from(&today.plan.criteria);
+        plan.history.clone_from(&today.plan.history);
+        plan.allow_error_exit = today.plan.allow_error_exit;
+        let limits = &plan.limits;
+        plan.limits = Limits {
+            // Searches bound the time of programs whose plan does not, and the calls of an input.
+            time: today.plan.limits.time.or(limits.time.map(|time| time.max(TIME_DEFAULT))),
+            calls: limits.calls,
+            interrupted: limits.interrupted,
+            ..today.plan.limits.clone()
+        };
     }
 
     /// A recorded failure as it is called in the file of today.
@@ -328,6 +350,7 @@ fn longest(one: &[Value], other: &[Value]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::Duration;
 
     fn renumbering(then: &str, today: &str) -> ListAlignment {
         let values = |text: &str| text.chars().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
@@ -337,6 +360,22 @@ mod tests {
     fn places(then: &str, today: &str) -> Vec<Option<u32>> {
         let renumbering = renumbering(then, today);
         (0..then.len() as u32).map(|place| renumbering.today(place)).collect()
+    }
+
+    #[test]
+    fn it_is_judged_by_the_plan_of_today_and_what_a_search_bounds_stays_bounded() {
+        let (mut recorded, mut today) = (Plan::default(), RunPlan::of(Plan::default(), Inputs::default()));
+        recorded.criteria.fail_on = vec!["quiet".to_owned()];
+        (recorded.limits.fuel, recorded.limits.time, recorded.limits.calls) = (10, Some(Duration(5)), Some(7));
+        let done = today.inputs.add(b"done".to_vec());
+        today.plan.criteria.output = Some(done);
+        let mut plan = PlanOfToday { planned: RunPlan::of(recorded, Inputs::default()), change: None };
+        plan.judge_by(&today);
+        let RunPlan { plan, inputs, .. } = plan.planned;
+        assert_eq!(plan.criteria, today.plan.criteria);
+        assert_eq!(inputs.get(&done).as_deref(), Some(&b"done"[..]));
+        let Limits { fuel, time, calls, .. } = plan.limits;
+        assert_eq!((fuel, time, calls), (today.plan.limits.fuel, Some(TIME_DEFAULT), Some(7)));
     }
 
     #[test]

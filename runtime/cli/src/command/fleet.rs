@@ -16,6 +16,7 @@ use fozzy_campaign::fleet::store_copy::copy_store;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_dashboard::{DashboardServer, DashboardSource};
 use fozzy_report::fleet::StoreCopyDocument;
+use fozzy_trace::{Status, counted};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -85,11 +86,17 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
             .hint("--merge adds what it does not have; a note says where that is not known"));
     }
     let copied = copy_store(&*from, &*to).map_err(shared_store_error)?;
-    let counts = (copied.blobs, copied.bytes);
+    let (counts, lost) = ((copied.blobs, copied.bytes), copied.lost_total());
     let mut document = StoreCopyDocument::new(from.place(), to.place(), counts, copied.kinds);
     document.warnings.extend(copied.larger.into_iter().map(|target| {
         format!("{target}: which of its slices are in both stores is not known; its counts are the larger ones, not their sum")
     }));
+    let unsaid = lost - copied.lost.len() as u64;
+    document.warnings.extend(copied.lost);
+    document.warnings.extend((unsaid > 0).then(|| format!("{} more not copied", counted(unsaid, "record"))));
     context.printer.document(&document)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(match lost {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(Status::Error.exit_code()),
+    })
 }

@@ -207,6 +207,33 @@ fn a_slice_of_another_build_is_counted_and_says_nothing_of_its_coverage() {
 }
 
 #[test]
+fn a_failure_that_is_met_again_stands_and_its_lost_trace_is_kept_again() {
+    let place = Place::new();
+    let records = FleetRecords { store: &place.store };
+    let known = || records.failures(TARGET).expect("it answers").pop().expect("a failure");
+    let meet = |worker: &str, program: &[u8]| {
+        let spool = place.spool(worker);
+        let failures = vec![failure(&spool, "src/lib.rs:7", false)];
+        spool.put(&SpooledSlice { program: Some(Digest::of(program)), failures, ..slice(&spool, 2) }).expect("kept");
+        let mut found = 0;
+        spool.merge(&place.store, |_, merged| found += merged.found.len()).expect("it answers");
+        found
+    };
+    assert_eq!(meet("one", b"a build"), 1);
+    let (state, _, mut stale) = known();
+    (stale.status, stale.untried) = ("stale".to_owned(), Some("its trace is lost".to_owned()));
+    records.put_failure(TARGET, state, &stale).expect("kept");
+    place.store.delete_blob(&stale.trace).expect("deleted");
+    // A slice that has waited for long says nothing of the program of today, but brings a trace.
+    assert_eq!((meet("two", b"an older build"), &*known().2.status), (0, "stale"));
+    assert_eq!((meet("three", b"a build"), &*known().2.status, known().2.untried), (1, "still there", None));
+    std::fs::write(place.store.blob_path(&stale.trace).expect("a file"), b"another").expect("changed in place");
+    assert!(!place.failures()[0].3);
+    assert_eq!(meet("four", b"a build"), 0, "it is known");
+    assert_eq!(place.failures(), [(FailureState::Unshrunk, "panic at src/lib.rs:7".to_owned(), 8, true)]);
+}
+
+#[test]
 fn what_is_no_slice_stays_and_a_lost_trace_stops_nothing() {
     let place = Place::new();
     let spool = place.spool("one");

@@ -73,6 +73,7 @@ fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
         trace: Digest::of(&trace_of(times)),
         status: "still there".to_owned(),
         program: None,
+        untried: None,
         times,
         found_at: format!("202{times}"),
         counted: counted(of),
@@ -239,7 +240,7 @@ fn what_each_worker_has_added_is_added_once_whichever_slices_are_in_both() {
 }
 
 #[test]
-fn a_record_whose_blob_is_gone_or_damaged_is_left() {
+fn a_record_whose_blob_is_gone_or_damaged_is_not_copied_and_that_is_said() {
     let Pair { _folder, one, other } = Pair::new();
     put_failure(&one, FailureState::Shrunk, failure("x", 1, &[("a", 1)]));
     put_failure(&one, FailureState::Shrunk, failure("y", 2, &[("a", 1)]));
@@ -249,14 +250,30 @@ fn a_record_whose_blob_is_gone_or_damaged_is_left() {
     let corpus = StoreKey::new(&["corpus", TARGET]);
     one.put_named_blobs(&corpus, &[b"testcase".to_vec()]).expect("kept");
     one.put(&corpus.join(&Digest::of(b"gone").to_string()), b"4\n").expect("kept");
+    records(&one).put_target(TARGET, &target(1, &[("a", 1)])).expect("kept");
+    for key in [&["failures", "unshrunk", TARGET, "torn"][..], &["targets", "torn-2"]] {
+        one.put(&StoreKey::new(key), b"{\"target\": ").expect("kept");
+    }
+    // What was copied, by kind: new, left, not copied; with what is said of the last.
+    let copied = || {
+        let copied = copy_store(&one, &other).expect("copied");
+        let row = |row: &CopiedKindRow| (row.kind.clone(), [row.new, row.left, row.lost]);
+        (copied.kinds.iter().map(row).collect::<Vec<_>>(), copied.lost)
+    };
     let row = |kind: &str, counts| (kind.to_owned(), counts);
-    assert_eq!(copy(&one, &other), [row("corpus", [1, 0, 0, 1]), row("failures", [1, 0, 0, 2])]);
+    let (rows, said) = copied();
+    assert_eq!(rows, [row("corpus", [1, 0, 1]), row("failures", [1, 0, 3]), row("targets", [1, 0, 1])]);
+    let of = |what: &str| said.iter().filter(|line| line.contains(what)).count();
+    assert_eq!((of("its testcase is missing"), of("its trace is missing or damaged"), of("cannot be read")), (1, 2, 2));
+    assert!(records(&other).failures_and_refused(TARGET).expect("read").1.is_empty());
     let mut expected = vec![Digest::of(b"testcase"), failure("x", 1, &[]).trace];
     expected.sort();
     assert_eq!(other.blobs().expect("listed"), expected);
     // A worker finds it again, and the next copy brings it.
     one.put_blob(&trace_of(3)).expect("kept");
-    assert_eq!(copy(&one, &other), [row("corpus", [0, 0, 0, 2]), row("failures", [1, 0, 0, 2])]);
+    let (rows, said) = copied();
+    assert_eq!(rows, [row("corpus", [0, 1, 1]), row("failures", [1, 1, 2]), row("targets", [0, 1, 1])]);
+    assert_eq!(said.len(), 4, "{said:?}");
 }
 
 #[test]

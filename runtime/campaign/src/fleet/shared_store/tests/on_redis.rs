@@ -242,19 +242,20 @@ fn a_copy_has_all_that_the_other_home_has() {
     let from = directory("from");
     let blob = from.put_blob(b"a trace").expect("kept");
     let named = key(&["corpus", "bank", &blob.to_string()]);
-    let values = [key(&["targets", "a/b"]), key(&["failures", "shrunk", "bank", "x"]), key(&["top"]), named];
-    for (n, key) in (0..).zip(&values) {
-        from.put(key, &[n]).expect("kept");
+    let of_more = key(&["notes", "shrunk", "bank", "x"]);
+    let values = [(key(&["targets", "a/b"]), &b"{}"[..]), (of_more, b"1"), (key(&["top"]), b"2"), (named, b"7")];
+    for (key, value) in &values {
+        from.put(key, value).expect("kept");
     }
     let redis = RedisStore::open(&server.address(), Some("shop")).expect("a store");
-    let kinds = ["corpus", "failures", "targets", "top"];
+    let kinds = ["corpus", "notes", "targets", "top"];
     let kinds = kinds.map(|kind| CopiedKindRow { kind: kind.to_owned(), new: 1, ..CopiedKindRow::default() });
-    let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 11, larger: Vec::new() };
+    let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 12, ..CopiedStore::default() };
     assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
     let back = directory("back");
     assert_eq!(copy_store(&redis, &back).expect("copied"), expected);
-    for (n, key) in (0..).zip(&values) {
-        assert_eq!(back.get(key).expect("read"), Some(vec![n]), "{key}");
+    for (key, value) in &values {
+        assert_eq!(back.get(key).expect("read").as_deref(), Some(*value), "{key}");
     }
     assert_eq!(back.get_blob(&blob).expect("sound").as_deref(), Some(&b"a trace"[..]));
     assert_eq!(
