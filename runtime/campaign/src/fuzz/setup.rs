@@ -135,7 +135,7 @@ impl<'a> CampaignSetup<'a> {
                  one program"
             );
             return Err(CampaignError::new(ErrorKind::Usage, message)
-                .hint(format!("fozzy explore {}", request.target.display())));
+                .hint(format!("fozzy explore {}", fozzy_report::shell_path(request.target))));
         }
         let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
         prepared.grant(CONFIRM_GRACE);
