@@ -153,7 +153,15 @@ pub fn suspects_of(project: &Project, path: &Path, recording: &Recording) -> Res
     let (loaded, request) = (LoadedTarget::of_recording(recording), RunRequest::default());
     let size = ScenarioSize::default();
     let search = SuspectSearch {
-        runs: SeedRuns { project, loaded, request: &request, size, seeds, stop: Arc::new(|| false) },
+        runs: SeedRuns {
+            project,
+            path: Path::new(&recording.target.name),
+            loaded,
+            request: &request,
+            size,
+            seeds,
+            stop: Arc::new(|| false),
+        },
         corpus: None,
         traces: vec![path.to_owned()],
         planned_as: Some(recording),
@@ -206,7 +214,8 @@ impl SuspectSearch<'_> {
             Ok(())
         })?;
         warnings.extend(table.warnings());
-        let chosen = self.choose(&table, is_interrupted, &mut warnings)?;
+        let is_scenario = prepared.planned.plan.scenario.is_some();
+        let chosen = self.choose(&table, is_interrupted, is_scenario, &mut warnings)?;
         // By turns, so that as many are cut off at each of these places.
         let failing = ends.iter().flatten().filter(|(failure, _)| failure.as_ref() == Some(&chosen.failure));
         let cuts = failing.map(|(_, length)| *length).cycle();
@@ -323,15 +332,18 @@ impl SuspectSearch<'_> {
         &self,
         table: &SpectrumTable,
         interrupted: bool,
+        is_scenario: bool,
         warnings: &mut Vec<String>,
     ) -> Result<ChosenFailure, CampaignError> {
         let name = self.runs.name();
         let none = |message: String| {
             let hint = match self.corpus {
-                None if table.passing() == 0 => {
+                None if table.passing() == 0 && is_scenario => {
                     "fewer --sequences and --flows make runs that pass; --seeds takes more runs"
                 }
-                None => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
+                None if table.passing() == 0 => "--seeds takes more runs: some have to pass",
+                None if is_scenario => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
+                None => "--seeds takes more runs; a plan with faults makes others",
                 Some(_) => "--corpus takes further folders, of inputs or traces",
             };
             match interrupted {
