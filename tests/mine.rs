@@ -42,4 +42,10 @@ fn what_held_in_all_runs_is_proposed_as_code() {
     fozzy.write("reports.wat", REPORTS.replace("(drop (call $random", "(unreachable) (drop (call $random"));
     let said = fozzy.run(&["mine", "reports.wat"]).exits(2);
     assert!(said.err().contains("passes with none of the seeds 0 to 99"), "{}", said.err());
+    // That compares runs that fail with some that pass.
+    assert!(
+        said.err().contains("fozzy run reports.wat --seed 0") && !said.err().contains("suspects"),
+        "{}",
+        said.err()
+    );
 }

@@ -72,6 +72,13 @@ fn a_program_that_passes_no_run_has_nothing_to_hold_mutants_against() {
     fozzy.write("low.wat", LOW.replace("(i32.const 15)", "(i32.const 9)"));
     let said = fozzy.run(&["mutants", "low.wat", "--seeds", "3"]).exits(2);
     assert!(said.err().contains("passes with none of the seeds 0 to 2"), "{}", said.err());
+    // The program is where it was named, under the plan and with the arguments that it has here.
+    std::fs::create_dir(fozzy.path("a b")).expect("a folder");
+    std::fs::copy(fozzy.path("low.wat"), fozzy.path("a b/low.wat")).expect("it is there");
+    fozzy.write("p.toml", "");
+    let said = fozzy.run(&["mutants", "a b/low.wat", "--plan", "p.toml", "--seeds", "3..5", "--", "x y"]).exits(2);
+    let hint = "fozzy run 'a b/low.wat' --plan p.toml --seed 3 -- 'x y'";
+    assert!(said.err().contains(hint), "{}", said.err());
     let said = fozzy.run(&["mutants", "low.wat", "--seeds", "1001"]).exits(2);
     assert!(said.err().contains("1000 seeds at the most"), "{}", said.err());
 }

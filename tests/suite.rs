@@ -261,6 +261,20 @@ fn a_kept_failure_is_a_regression_fixed_or_stale() {
 }
 
 #[test]
+fn the_command_of_a_regression_quotes_each_of_its_paths() {
+    let trap = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
+    let suite = Suite::new().with("scenarios/a b;c.wat", trap);
+    suite.put("regressions/.keep", "");
+    suite.run(&["--record", "regressions/my rec.fozzy"]).exits(4);
+    let document = suite.run(&["--json"]).exits(4).json();
+    let command = "fozzy replay 'regressions/my rec.fozzy' --against 'scenarios/a b;c.wat'";
+    assert_eq!(document["regressions"][0]["command"], command, "{document:#}");
+    // A name on the command line is quoted in what is advised, too.
+    let said = suite.run(&["regressions/my rec.fozzy"]).exits(2).err();
+    assert!(said.contains("fozzy replay 'regressions/my rec.fozzy'; kept"), "{said}");
+}
+
+#[test]
 fn a_component_that_is_judged_is_no_scenario_and_its_repair_is_seen() {
     let suite = Suite::new().with("scenarios/judge.wasm", wasm(corpus::scenario("kv-judge", false)));
     suite.put("scenarios/judge.expect.toml", "target = \"store.wasm\"");

@@ -208,6 +208,23 @@ fn a_failure_that_is_named_as_a_whole_is_no_part_of_another_one() {
 }
 
 #[test]
+fn the_recorded_run_of_a_seed_counts_once_and_one_of_another_seed_is_one_more() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", CODES);
+    for seed in ["1", "60"] {
+        fozzy.run(&["run", "draws.wat", "--seed", seed, "--record", &format!("{seed}.fozzy")]).exits(1);
+    }
+    let of = |more: &[&str]| suspects(&fozzy, &[&["--seeds", "0..59"], more].concat(), 0);
+    let plain = of(&[]);
+    assert_eq!(of(&["--run", "1.fozzy"]), plain);
+    let runs = |found: &Value| {
+        ["failing", "passing", "failingOtherwise"].iter().map(|it| found[*it].as_u64().expect("a number")).sum::<u64>()
+    };
+    let with_another = of(&["--run", "60.fozzy", "--run", "60.fozzy"]);
+    assert_eq!((runs(&plain), runs(&with_another)), (60, 61), "{with_another:#}");
+}
+
+#[test]
 fn few_runs_say_little_and_none_says_nothing() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", DRAWS);

@@ -186,6 +186,18 @@ fn no_test_is_ignored_and_nothing_is_left_to_do() {
     }
 }
 
+/// A path that is shown as it is breaks a command that is pasted, or is one itself: `fozzy_report::shell_path` quotes it.
+#[test]
+fn paths_in_printed_commands_are_quoted() {
+    for path in files(".rs").into_iter().filter(|path| path.starts_with("runtime")) {
+        let text = read(&path);
+        for command in text.split("format!(\"fozzy ").skip(1).filter_map(|rest| rest.split("))").next()) {
+            let is_quoted = !command.contains(".display(") || command.contains("'{}'");
+            assert!(is_quoted, "{}: fozzy {command}", path.display());
+        }
+    }
+}
+
 #[test]
 fn tests_wait_in_one_way() {
     // A helper with a deadline has each of these; what a caged child does of its own accord is no waiting.

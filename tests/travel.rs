@@ -63,9 +63,9 @@ fn the_moment_at_which_a_failure_became_likely_is_named() {
     let with = page(&["--causality"]);
     assert!(with.contains("it became likely at decision 7") && with.contains("<svg"), "{with}");
     assert!(!page(&[]).contains("became likely"));
-    // One seed in sixteen is fatal; this one is among the runs in any case.
+    // One seed in sixteen is fatal; this one is among them, and counts once.
     let with = page(&["--suspects"]);
-    let parts = ["what goes with the failure", " of 101 runs fail: trap at wasm `unreachable`", "decision random "];
+    let parts = ["what goes with the failure", " of 100 runs fail: trap at wasm `unreachable`", "decision random "];
     assert!(parts.iter().all(|part| with.contains(part)), "{with}");
     fozzy.run(&["report", "show", "fatal.fozzy", "--suspects"]).refuses(&["--suspects: only a page has it"]);
     fozzy.run(&["report", "show", "fatal.fozzy", "--causality"]).refuses(&["--causality: only a page has it"]);

@@ -17,7 +17,7 @@ use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
 use crate::sdk;
 use crate::suite::expect::{Recipe, recipe};
-use fozzy_report::shell_word;
+use fozzy_report::{shell_path, shell_word};
 use serde::Deserialize;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ pub fn built(folder: &Path) -> Result<PathBuf, CampaignError> {
     }
     if let Some(language) = OtherLanguage::of(folder) {
         return language.program(folder).map_err(|why| {
-            let line = format!("cd {} && {}", shell_word(&folder.display().to_string()), language.command(folder));
+            let line = format!("cd {} && {}", shell_path(folder), language.command(folder));
             CampaignError::new(
                 ErrorKind::Target,
                 format!("{why}, and this command builds nothing: it starts no program"),
@@ -121,8 +121,7 @@ struct PackageName {
 
 fn not_built(missing: &Path, line: &str, folder: &Path) -> CampaignError {
     let message = format!("{} is not there, and this command builds nothing: it starts no program", missing.display());
-    CampaignError::new(ErrorKind::Target, message)
-        .hint(format!("build it first: cd {} && {line}", shell_word(&folder.display().to_string())))
+    CampaignError::new(ErrorKind::Target, message).hint(format!("build it first: cd {} && {line}", shell_path(folder)))
 }
 
 /// Programs that are neither crates nor have a recipe, by the file that says how their language is built.
@@ -150,7 +149,7 @@ impl OtherLanguage {
     fn command(self, folder: &Path) -> String {
         match self {
             OtherLanguage::Go => {
-                let program = shell_word(&go_program(folder).display().to_string());
+                let program = shell_path(&go_program(folder));
                 format!("GOOS=wasip1 GOARCH=wasm go build -buildvcs=false -o {program} .")
             }
             OtherLanguage::Make => "make".to_owned(),
@@ -208,7 +207,7 @@ fn follow(folder: &Path, line: &str, remarks: &Remarks) -> Result<(), CampaignEr
         return Ok(());
     }
     let message = format!("{} does not build ({}); what its command said is above", folder.display(), made.status);
-    let again = format!("cd {} && {line}", shell_word(&folder.display().to_string()));
+    let again = format!("cd {} && {line}", shell_path(folder));
     Err(CampaignError::new(ErrorKind::Build, message).hint(again))
 }
 
@@ -263,7 +262,7 @@ impl CargoBuild<'_> {
         if !built.status.success() {
             let message =
                 format!("{} does not build for {target}; the compiler's messages are above", folder.display());
-            let place = shell_word(&folder.display().to_string());
+            let place = shell_path(folder);
             let command = format!("cd {place} && cargo build --release --target {target}");
             return Err(CampaignError::new(ErrorKind::Build, message).hint(command));
         }
@@ -294,7 +293,8 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
             let message = format!("{} builds several programs: {}", folder.display(), names.join(", "));
-            Err(CampaignError::new(ErrorKind::Build, message).hint(format!("name one: fozzy run {}", names[0])))
+            Err(CampaignError::new(ErrorKind::Build, message)
+                .hint(format!("name one: fozzy run {}", shell_word(&names[0]))))
         }
     }
 }

@@ -59,7 +59,7 @@ impl<'a> FailingRun<'a> {
         let case = FailingRun { recording, signature, prepared, jobs: jobs as usize };
         if !case.fails(&mut case.session(&recording.plan)?, source_of(recording))? {
             let again = refused("the recorded failure is not reproduced");
-            return Err(again.hint(format!("fozzy replay {}", path.display())));
+            return Err(again.hint(format!("fozzy replay {}", fozzy_report::shell_path(path))));
         }
         Ok(case)
     }

@@ -461,7 +461,8 @@ fn history_of_run(path: &Path) -> Result<OperationHistory, CampaignError> {
     let outcome = RecordedOutcome::of(&execution, judge(&execution));
     if let Some(difference) = fozzy_search::compare(&recording.outcome, &outcome) {
         let message = format!("{}: the run was not reproduced: {}", path.display(), difference.what);
-        return Err(CampaignError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display())));
+        return Err(CampaignError::new(ErrorKind::Divergence, message)
+            .hint(format!("fozzy replay {}", fozzy_report::shell_path(path))));
     }
     Ok(OperationHistory::of_run(&execution.facts.operations))
 }

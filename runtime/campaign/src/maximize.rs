@@ -358,7 +358,7 @@ fn conclude<I>(
         summary.warnings.push(format!(
             "the worst run was counted under a larger budget of instructions; the recorded one used its own up, and costs less than is \
              said: `fozzy profile top {}` has its costs, and a higher --fuel lets it end",
-            summary.trace_path
+            fozzy_report::shell_word(&summary.trace_path)
         ));
     }
     Ok(Maximization { summary, worst, failures })

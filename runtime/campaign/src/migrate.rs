@@ -130,7 +130,7 @@ pub fn migrate(project: &Project, path: &Path) -> Result<MigratedRun, CampaignEr
     let bytes = std::fs::read(path).map_err(failed)?;
     if Recording::read(&bytes).is_ok() {
         return Err(refused("it is a trace of this version already".to_owned())
-            .hint(format!("fozzy replay {}", path.display())));
+            .hint(format!("fozzy replay {}", fozzy_report::shell_path(path))));
     }
     let old: OldTrace =
         serde_json::from_slice(&bytes).map_err(|error| refused(format!("it is no trace of version 1: {error}")))?;

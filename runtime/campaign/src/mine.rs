@@ -66,8 +66,7 @@ impl PropertyMining<'_> {
         if table.runs == 0 && !interrupted {
             let name = self.runs.name();
             let message = format!("{name} passes with none of the seeds {seeds}");
-            let hint = format!("fozzy suspects {name} says what goes with the failure");
-            return Err(CampaignError::new(ErrorKind::Target, message).hint(hint));
+            return Err(CampaignError::new(ErrorKind::Target, message).hint(self.runs.first_run()));
         }
         let properties = table.properties();
         let mut warnings = Vec::new();

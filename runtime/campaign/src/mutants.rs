@@ -89,10 +89,9 @@ impl MutationTest<'_> {
         let (passing, failing) = self.passing(&prepared)?;
         let Some(PassingRun { seed, .. }) = passing.first() else {
             let (name, seeds) = (self.runs.name(), &self.runs.seeds);
-            let first = seeds.first();
             let message =
                 format!("{name} passes with none of the seeds {seeds}: there is no run to hold mutants against");
-            return Err(CampaignError::new(ErrorKind::Target, message).hint(format!("fozzy run {name} --seed {first}")));
+            return Err(CampaignError::new(ErrorKind::Target, message).hint(self.runs.first_run()));
         };
         tell(&format!("{} pass, the first with seed {seed}; looking for the code that they cover", passing.len()));
         let seeds: Vec<Seed> = passing.iter().map(|run| run.seed).collect();

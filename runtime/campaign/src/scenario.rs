@@ -153,11 +153,12 @@ impl ScenarioFile {
         applied.map(Some).map_err(|why| CampaignError::new(ErrorKind::Usage, format!("{}: {why}", file.name)))
     }
 
-    /// Makes a plan one of this scenario.
-    pub fn equip(&self, name: &str, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CampaignError> {
+    /// Makes a plan one of this scenario, whose file was named as `path`.
+    pub fn equip(&self, name: &str, path: &Path, plan: &mut Plan, inputs: &mut Inputs) -> Result<(), CampaignError> {
         let Some(steps) = self.steps()? else {
             let message = format!("{name} is a file of suites, whose scenarios are run by `fozzy test`");
-            return Err(CampaignError::new(ErrorKind::Scenario, message).hint(format!("fozzy test {name}")));
+            return Err(CampaignError::new(ErrorKind::Scenario, message)
+                .hint(format!("fozzy test {}", fozzy_report::shell_path(path))));
         };
         if plan.main.args.len() > 1 {
             return Err(CampaignError::new(

@@ -78,7 +78,7 @@ pub(crate) fn remark(project: &Path, remarks: &Remarks) {
             true => format!("{FOLDER} is the SDK of another build of fozzy {other}"),
             false => format!("{FOLDER} is the SDK of fozzy {other}, and this is {}", env!("CARGO_PKG_VERSION")),
         };
-        let folder = project.display();
+        let folder = fozzy_report::shell_path(project);
         remarks.text(&format!("note: {line}; `fozzy init {folder} --sdk-only` brings it up to date\n"));
     }
 }

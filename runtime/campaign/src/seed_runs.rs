@@ -12,7 +12,9 @@ use crate::pipeline::{LoadedTarget, PreparedProgram};
 use crate::project::Project;
 use crate::suite::seeds::SeedList;
 use fozzy_engine::{Build, Session};
+use fozzy_report::{shell_path, shell_word};
 use fozzy_trace::counted;
+use std::path::Path;
 use std::sync::Arc;
 
 /// How often a scenario is run.
@@ -28,6 +30,8 @@ pub struct ScenarioSize {
 pub struct SeedRuns<'a> {
     /// The project.
     pub project: &'a Project,
+    /// The program as it was named, for commands that are advised.
+    pub path: &'a Path,
     /// The program.
     pub loaded: LoadedTarget,
     /// Its plan and arguments.
@@ -70,6 +74,15 @@ impl SeedRuns<'_> {
     pub(crate) fn interrupted(&self, runs: u64) -> CampaignError {
         let message = format!("{}: interrupted after {}: too few to say anything", self.name(), counted(runs, "run"));
         CampaignError::new(ErrorKind::Interrupted, message)
+    }
+
+    /// The command that shows how a run ends, with the first of the seeds.
+    pub(crate) fn first_run(&self) -> String {
+        let RunRequest { args, world, .. } = self.request;
+        let plan = world.plan.as_ref().map(|plan| format!(" --plan {}", shell_path(plan))).unwrap_or_default();
+        let args: String = args.iter().map(|arg| format!(" {}", shell_word(arg))).collect();
+        let args = if args.is_empty() { args } else { format!(" --{args}") };
+        format!("fozzy run {}{plan} --seed {}{args}", shell_path(self.path), self.seeds.first())
     }
 
     /// The name of the program.

@@ -187,7 +187,7 @@ pub fn read(path: &Path) -> Result<Recording, CampaignError> {
     Recording::read(&bytes).map_err(|error| {
         let command = if matches!(error, TraceError::Original { .. }) { "migrate" } else { "verify" };
         CampaignError::new(ErrorKind::Trace, format!("{}: {error}", path.display()))
-            .hint(format!("fozzy trace {command} {}", path.display()))
+            .hint(format!("fozzy trace {command} {}", fozzy_report::shell_path(path)))
     })
 }
 

@@ -232,16 +232,15 @@ pub fn shrink_error(command: &str, path: &Path, error: &ShrinkError) -> Campaign
         ShrinkError::Passed => {
             CampaignError::new(ErrorKind::Target, message).hint(format!("fozzy {command} last-fail"))
         }
-        ShrinkError::Unstable { .. } => {
-            CampaignError::new(ErrorKind::Replay, message).hint(format!("fozzy replay {}", path.display()))
-        }
+        ShrinkError::Unstable { .. } => CampaignError::new(ErrorKind::Replay, message)
+            .hint(format!("fozzy replay {}", fozzy_report::shell_path(path))),
         ShrinkError::Harness(error) if error.is_interruption() => {
             let message = format!(
                 "{}: the time was over before the recorded run was at its end once: nothing is smaller",
                 path.display()
             );
             CampaignError::new(ErrorKind::Target, message)
-                .hint(format!("fozzy {command} {} --budget 10m", path.display()))
+                .hint(format!("fozzy {command} {} --budget 10m", fozzy_report::shell_path(path)))
         }
         ShrinkError::Harness(_) => CampaignError::new(ErrorKind::Harness, message),
     }

@@ -10,8 +10,8 @@
 //! A failing run has nothing of what comes after its failure. That goes with the failure perfectly, and says nothing about its cause. So
 //! that a thing is absent is compared with what passing runs have by then: matched controls, as where cases occur at different times.
 //!
-//! Invariants: what is found does not depend on the number of jobs; a run counts once, as passing or by the signature of its failure. Each signature is a question
-//! of its own: runs that fail otherwise change nothing in its answer. What stands at the top goes with the failure in these runs, which is no claim about its cause.
+//! Invariants: what is found does not depend on the number of jobs; a run counts once, as passing or by the signature of its failure, also
+//! one of the seeds that was recorded as well. Each signature is a question of its own: runs that fail otherwise change nothing in its answer. What stands at the top goes with the failure in these runs, which is no claim about its cause.
 //! After a stop, no absence counts. Bounds are said: things and failures beyond them, runs that print more lines than count.
 //! Not here: the document and its text (`fozzy_report::suspects`).
 
@@ -46,7 +46,7 @@ use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
 use notes::RunNotes;
 use score::Contingency;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use table::{SpectrumTable, ThingRuns};
@@ -75,8 +75,10 @@ pub struct SuspectSearch<'a> {
     pub runs: SeedRuns<'a>,
     /// What is executed instead of the seeds.
     pub corpus: Option<SuspectCorpus>,
-    /// A recorded run that is executed beside the seeds, and whose plan they have in place of that of `runs`.
-    pub recorded: Option<(&'a Path, &'a Recording)>,
+    /// Further recorded runs.
+    pub traces: Vec<PathBuf>,
+    /// The run whose plan the seeds have in place of that of `runs`.
+    pub planned_as: Option<&'a Recording>,
     /// Which failure: its signature, or a part of it. By default the most frequent one.
     pub failure: Option<String>,
     /// Paths or functions of its own code.
@@ -89,8 +91,6 @@ pub struct SuspectSearch<'a> {
 pub struct SuspectCorpus {
     /// Their folders.
     pub folders: Vec<PathBuf>,
-    /// Further recorded runs.
-    pub traces: Vec<PathBuf>,
     /// Where an input goes.
     pub options: InputOptions,
 }
@@ -121,6 +121,8 @@ struct RunSpectrum {
     /// The signature of its failure; `None` if it passes, or was cut off.
     failure: Option<String>,
     length: RunLength,
+    /// Its seed, unless its input is what decides about it, and the digest of its history.
+    identity: (Option<Seed>, u64),
     things: RunThings,
 }
 
@@ -151,9 +153,18 @@ pub fn suspects_of(project: &Project, path: &Path, recording: &Recording) -> Res
     let (loaded, request) = (LoadedTarget::of_recording(recording), RunRequest::default());
     let size = ScenarioSize::default();
     let search = SuspectSearch {
-        runs: SeedRuns { project, loaded, request: &request, size, seeds, stop: Arc::new(|| false) },
+        runs: SeedRuns {
+            project,
+            path: Path::new(&recording.target.name),
+            loaded,
+            request: &request,
+            size,
+            seeds,
+            stop: Arc::new(|| false),
+        },
         corpus: None,
-        recorded: Some((path, recording)),
+        traces: vec![path.to_owned()],
+        planned_as: Some(recording),
         failure: Some(failure.to_string()),
         own: Vec::new(),
         jobs: 1,
@@ -169,30 +180,46 @@ impl SuspectSearch<'_> {
     pub fn run(&self, mut tell: impl FnMut(&str)) -> Result<SuspectsDocument, CampaignError> {
         let build = Build { coverage: CoverageMode::SetOnce, modules: ModuleChoice::Own, ..Build::default() };
         let seeds = self.runs.seeds.seeds().iter().copied().map(PlannedRun::Seed);
-        let (prepared, planned, mut warnings) = match (&self.corpus, self.recorded) {
+        let (prepared, mut planned, further) = match (&self.corpus, self.planned_as) {
             (Some(corpus), _) => self.of_corpus(corpus, &build)?,
             (None, None) => (self.runs.prepare(&build, RUNS_MAX)?, seeds.collect(), Vec::new()),
-            (None, Some((path, recording))) => {
+            (None, Some(recording)) => {
                 let prepared = self.runs.armed(PreparedProgram::built_of_recording(recording, &build)?)?;
-                (prepared, seeds.chain([PlannedRun::Recorded(path.to_owned())]).collect(), Vec::new())
+                (prepared, seeds.collect(), Vec::new())
             }
         };
+        let mut warnings = Vec::new();
+        planned.extend(self.recorded(&further, &mut warnings)?);
+        if self.corpus.is_some() && planned.len() as u64 > RUNS_MAX {
+            let found = planned.len();
+            let message = format!("--corpus: expected {RUNS_MAX} inputs and traces at the most, found {found}");
+            return Err(CampaignError::new(ErrorKind::Usage, message));
+        }
         let options = self.corpus.as_ref().map(|corpus| &corpus.options);
         let (sessions, callers) = (Mutex::default(), Mutex::default());
         let maker = SpectrumMaker { prepared: &prepared, options, sessions, callers };
-        let (mut table, mut ends) = (SpectrumTable::default(), Vec::new());
+        let (mut table, mut ends, mut of_seeds) = (SpectrumTable::default(), Vec::new(), BTreeSet::new());
         let tasks: Vec<RunTask<'_>> = planned.iter().map(|run| RunTask { run, cut: None }).collect();
         let mut is_interrupted = self.execute(&maker, &tasks, &mut tell, |run| {
-            table.add(run.failure.as_deref(), &run.things, &self.own)?;
-            ends.push((run.failure, run.length));
+            let is_counted = match &planned[ends.len()] {
+                PlannedRun::Seed(_) => of_seeds.insert(run.identity),
+                // The recorded run of one of the seeds is that run.
+                PlannedRun::Recorded(_) => !of_seeds.contains(&run.identity),
+                PlannedRun::Input(_) => true,
+            };
+            if is_counted {
+                table.add(run.failure.as_deref(), &run.things, &self.own)?;
+            }
+            ends.push(is_counted.then_some((run.failure, run.length)));
             Ok(())
         })?;
         warnings.extend(table.warnings());
-        let chosen = self.choose(&table, is_interrupted, &mut warnings)?;
+        let is_scenario = prepared.planned.plan.scenario.is_some();
+        let chosen = self.choose(&table, is_interrupted, is_scenario, &mut warnings)?;
         // By turns, so that as many are cut off at each of these places.
-        let failing = ends.iter().filter(|(failure, _)| failure.as_ref() == Some(&chosen.failure));
+        let failing = ends.iter().flatten().filter(|(failure, _)| failure.as_ref() == Some(&chosen.failure));
         let cuts = failing.map(|(_, length)| *length).cycle();
-        let passing = planned.iter().zip(&ends).filter(|(_, (failure, _))| failure.is_none());
+        let passing = planned.iter().zip(&ends).filter(|(_, end)| matches!(end, Some((None, _))));
         let tasks: Vec<RunTask<'_>> =
             passing.zip(cuts).map(|((run, _), cut)| RunTask { run, cut: Some(cut) }).collect();
         let mut cut_off = table.of_controls();
@@ -260,42 +287,44 @@ impl SuspectSearch<'_> {
         }
     }
 
-    /// The runs that a project has: inputs for the program, and recordings of it.
+    /// The inputs that a project has for the program, and the traces beside them.
     fn of_corpus(
         &self,
         corpus: &SuspectCorpus,
         build: &Build,
-    ) -> Result<(PreparedProgram, Vec<PlannedRun>, Vec<String>), CampaignError> {
+    ) -> Result<(PreparedProgram, Vec<PlannedRun>, Vec<PathBuf>), CampaignError> {
         let SeedRuns { project, loaded, request, .. } = &self.runs;
         let mut planned = plan(project, loaded, request)?;
         planned.stdin = None;
         let mut prepared = PreparedProgram::to_call(loaded.clone(), planned, build)?;
         prepared.bound_time();
         let prepared = self.runs.armed(prepared)?;
-        let (mut runs, mut recorded, mut others) = (Vec::new(), corpus.traces.clone(), 0_u64);
+        let (mut runs, mut traces) = (Vec::new(), Vec::new());
         for folder in &corpus.folders {
             for file in inputs::files(folder)? {
-                if !inputs::is_trace(&file) {
-                    runs.push(PlannedRun::Input(file));
-                    continue;
+                match inputs::is_trace(&file) {
+                    true => traces.push(file),
+                    false => runs.push(PlannedRun::Input(file)),
                 }
-                recorded.push(file);
             }
         }
-        for file in recorded {
-            match selector::read(&file)?.component == loaded.component {
-                true => runs.push(PlannedRun::Recorded(file)),
+        Ok((prepared, runs, traces))
+    }
+
+    /// Recorded runs of the program: those that are named, each once, and of `further` ones.
+    fn recorded(&self, further: &[PathBuf], warnings: &mut Vec<String>) -> Result<Vec<PlannedRun>, CampaignError> {
+        let (mut runs, mut known, mut others) = (Vec::new(), BTreeSet::new(), 0_u64);
+        for file in self.traces.iter().chain(further).filter(|file| known.insert(*file)) {
+            match selector::read(file)?.component == self.runs.loaded.component {
+                true => runs.push(PlannedRun::Recorded(file.clone())),
                 false => others += 1,
             }
         }
-        let found = runs.len() as u64;
-        if found > RUNS_MAX {
-            let message = format!("--corpus: expected {RUNS_MAX} inputs and traces at the most, found {found}");
-            return Err(CampaignError::new(ErrorKind::Usage, message));
+        if others > 0 {
+            let traces = fozzy_trace::counted(others, "trace");
+            warnings.push(format!("{traces} left out: of another build of the program"));
         }
-        let traces = fozzy_trace::counted(others, "trace");
-        let warning = (others > 0).then(|| format!("{traces} left out: of another build of the program"));
-        Ok((prepared, runs, warning.into_iter().collect()))
+        Ok(runs)
     }
 
     /// The failure that is looked into.
@@ -303,15 +332,18 @@ impl SuspectSearch<'_> {
         &self,
         table: &SpectrumTable,
         interrupted: bool,
+        is_scenario: bool,
         warnings: &mut Vec<String>,
     ) -> Result<ChosenFailure, CampaignError> {
         let name = self.runs.name();
         let none = |message: String| {
             let hint = match self.corpus {
-                None if table.passing() == 0 => {
+                None if table.passing() == 0 && is_scenario => {
                     "fewer --sequences and --flows make runs that pass; --seeds takes more runs"
                 }
-                None => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
+                None if table.passing() == 0 => "--seeds takes more runs: some have to pass",
+                None if is_scenario => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
+                None => "--seeds takes more runs; a plan with faults makes others",
                 Some(_) => "--corpus takes further folders, of inputs or traces",
             };
             match interrupted {
@@ -451,7 +483,7 @@ impl SpectrumMaker<'_> {
                 let notes = RunNotes::of(&mut session, &self.prepared.planned.plan);
                 let source = notes.source(Box::new(SeededSource::new(*seed)));
                 let execution = session.execute(source, 0..CALLS_MAX)?;
-                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged, &notes);
+                let spectrum = RunSpectrum::of(&session, &execution, self.prepared, is_judged, &notes, Some(*seed));
                 give(&self.sessions, session);
                 spectrum
             }
@@ -468,7 +500,7 @@ impl SpectrumMaker<'_> {
                 let notes = RunNotes::of(caller.session_mut(), &self.prepared.planned.plan);
                 let through = |source| notes.source(source);
                 let execution = caller.execute_through(&bytes, 0..CALLS_MAX, through)?.execution;
-                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged, &notes);
+                let spectrum = RunSpectrum::of(caller.session(), &execution, self.prepared, is_judged, &notes, None);
                 give(&self.callers, caller);
                 spectrum
             }
@@ -484,7 +516,7 @@ impl SpectrumMaker<'_> {
                 let notes = RunNotes::of(&mut session, &recorded.planned.plan);
                 let source = notes.source(fozzy_search::source_of(&recording));
                 let execution = session.execute(source, 0..CALLS_MAX)?;
-                RunSpectrum::of(&session, &execution, &recorded, is_judged, &notes)
+                RunSpectrum::of(&session, &execution, &recorded, is_judged, &notes, Some(recording.seed))
             }
         })
     }
@@ -523,13 +555,15 @@ impl RunSpectrum {
         prepared: &PreparedProgram,
         is_judged: bool,
         notes: &RunNotes,
+        seed: Option<Seed>,
     ) -> RunSpectrum {
         let failure = is_judged.then(|| judge(execution)).and_then(|verdict| match verdict.status {
             Status::Pass => None,
             status => Some(verdict.signature.map_or_else(|| status.name().to_owned(), |it| it.to_string())),
         });
         let length = RunLength { calls: execution.history.calls, fuel: execution.fuel_used };
-        RunSpectrum { failure, length, things: RunThings::of(session, execution, prepared, notes) }
+        let (identity, things) = ((seed, execution.history.digest), RunThings::of(session, execution, prepared, notes));
+        RunSpectrum { failure, length, identity, things }
     }
 }
 

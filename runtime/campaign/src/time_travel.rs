@@ -71,7 +71,7 @@ pub fn state_at(
             end.words()
         );
         let refused = CampaignError::new(ErrorKind::Usage, message);
-        return Err(refused.hint(format!("fozzy trace show {}", path.display())));
+        return Err(refused.hint(format!("fozzy trace show {}", fozzy_report::shell_path(path))));
     }
     let entries = std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
     state(path, recording, &view, entries.into(), request.memory)
@@ -90,7 +90,8 @@ fn same_run(path: &Path, recording: &Recording, view: &ExecutionView) -> Result<
         recorded.digest,
         found.digest
     );
-    Err(CampaignError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display())))
+    Err(CampaignError::new(ErrorKind::Divergence, message)
+        .hint(format!("fozzy replay {}", fozzy_report::shell_path(path))))
 }
 
 fn state(

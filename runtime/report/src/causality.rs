@@ -9,7 +9,7 @@
 //! Invariants: the drawing stands alone, as one SVG file without scripts; equal documents give equal drawings.
 
 use crate::html::escape;
-use crate::pretty::Style;
+use crate::pretty::{Style, shell_word};
 use fozzy_trace::{FailureSignature, HistoryEntry, Instant, counted, grouped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -252,7 +252,7 @@ pub(crate) fn causality_words(document: &CausalityDocument) -> String {
                     "  {}\n",
                     crate::show::entry_line(call, &crate::show::MachineNames::listed(&document.machines)).trim_start()
                 ));
-                text.push_str(&format!("  fozzy replay {trace} --call {}\n", call.index));
+                text.push_str(&format!("  fozzy replay {} --call {}\n", shell_word(trace), call.index));
             }
         }
     }

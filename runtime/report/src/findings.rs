@@ -24,7 +24,7 @@ pub fn finding_annotations(summary: &RunSummary, file: impl Fn(&str) -> Option<S
         keys.push(format!("title={}", property(&finding.title)));
         let mut message = finding.message.clone();
         if let Some(trace) = trace_of(summary, place) {
-            message.push_str(&format!("\nreplay it: fozzy replay {trace}"));
+            message.push_str(&format!("\nreplay it: fozzy replay {}", crate::pretty::shell_word(trace)));
         }
         text.push_str(&format!("::error {}::{}\n", keys.join(","), escaped(&message)));
     }

@@ -514,6 +514,12 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+/// A path as a word that a shell takes as one, for commands that are printed.
+#[must_use]
+pub fn shell_path(path: &std::path::Path) -> String {
+    shell_word(&path.display().to_string())
+}
+
 /// A character in the quotes of ANSI C, which leave none as it is that would break a line or move a cursor.
 fn ansi_c(c: char) -> String {
     match c {

@@ -72,7 +72,7 @@ fn result(summary: &RunSummary, place: usize, finding: &Finding, file: impl Fn(&
         result["stacks"] = json!([{ "message": { "text": finding.title }, "frames": frames }]);
     }
     if let Some(trace) = trace_of(summary, place) {
-        let description = format!("replay it: fozzy replay {trace}");
+        let description = format!("replay it: fozzy replay {}", crate::pretty::shell_word(trace));
         result["attachments"] =
             json!([{ "description": { "text": description }, "artifactLocation": { "uri": uri(trace) } }]);
     }

@@ -95,7 +95,8 @@ impl CoverageUnion {
             let what =
                 format!("{trace}: this is not the recorded run: {}: recorded {left}, found {right}", difference.what);
             if strict {
-                return Err(CampaignError::new(ErrorKind::Replay, what).hint(format!("fozzy replay {trace}")));
+                return Err(CampaignError::new(ErrorKind::Replay, what)
+                    .hint(format!("fozzy replay {}", fozzy_report::shell_word(trace))));
             }
             self.remarks.push(what);
         }

@@ -230,7 +230,7 @@ impl DebugSession {
         let is_starved = !crate::profile::starved(&recording).is_empty();
         if is_starved && !recording.outcome.nodes.is_empty() {
             let what = "a machine has used up its instruction budget beside others, which no debugger counts";
-            let next = format!("fozzy profile top {}", trace.display());
+            let next = format!("fozzy profile top {}", fozzy_report::shell_path(trace));
             return Err(CampaignError::new(ErrorKind::Usage, format!("{}: {what}", trace.display())).hint(next));
         }
         // The build for debuggers has no budget, so that such a run has no end in it; nor has another one that goes on for ever.

@@ -22,7 +22,7 @@ use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan};
 use crate::program_place::{ProgramPlace, project_root};
 use crate::project::Project;
 use crate::selector;
-use fozzy_report::SeedState;
+use fozzy_report::{SeedState, shell_path};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, FailureSignature, Finding, Status};
@@ -111,9 +111,9 @@ impl SavedFailure {
             None => format!("a saved failure is still there: {signature}"),
             Some(_) => format!("by the decisions of a saved failure, the program fails otherwise: {signature}"),
         };
-        let path = self.path.display();
-        let plan = self.plan_file.as_ref().map(|plan| format!(" --plan {}", plan.display())).unwrap_or_default();
-        let message = format!("{title}\n{path}\nfozzy replay {path} --against {}{plan}", target.display());
+        let (path, target) = (shell_path(&self.path), shell_path(target));
+        let plan = self.plan_file.as_ref().map(|plan| format!(" --plan {}", shell_path(plan))).unwrap_or_default();
+        let message = format!("{title}\n{}\nfozzy replay {path} --against {target}{plan}", self.path.display());
         Some(Finding {
             kind: signature.kind,
             title,

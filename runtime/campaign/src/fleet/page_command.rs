@@ -4,8 +4,8 @@
 //! coverage    fozzy coverage CORPUS --target app.wasm --function parse      the latest corpus, or what an exploration has kept
 //! faults      fozzy run bank.wasm --plan bank.plan.toml --seeds 50
 //! causality   fozzy causality TRACE
-//! suspects    fozzy suspects bank.wasm --failure=SIGNATURE --seeds 200
-//!             fozzy suspects app.wasm --failure=SIGNATURE --corpus CORPUS --function parse --run TRACE
+//! suspects    fozzy suspects bank.wasm --failure=SIGNATURE --run TRACE --seeds 200
+//!             fozzy suspects app.wasm --failure=SIGNATURE --run TRACE --corpus CORPUS --function parse
 //! ```
 //!
 //! Invariant: none of them writes anything but to its output.
@@ -98,12 +98,12 @@ impl FailureMeasure {
             (FailureMeasure::Causality, _) => words(&["causality", trace]),
             (FailureMeasure::Suspects, corpus) => {
                 let begin = vec!["suspects".into(), shown(&target.file), format!("--failure={signature}")];
-                // Inputs that fail are seldom in a corpus.
                 let runs = match corpus {
-                    Some(corpus) => [words(&["--corpus", &shown(&corpus), "--run", trace]), entry(target)].concat(),
+                    Some(corpus) => [words(&["--corpus", &shown(&corpus)]), entry(target)].concat(),
                     None => words(&["--seeds", SUSPECT_SEEDS]),
                 };
-                [begin, target.flags.clone(), runs].concat()
+                // Inputs that fail are seldom in a corpus, and what a search has found is seldom met by seeds.
+                [begin, target.flags.clone(), words(&["--run", trace]), runs].concat()
             }
         })
     }
@@ -139,4 +139,28 @@ fn coverage(target: &FleetTarget, base_dir: &Path) -> Option<Vec<String>> {
         all.extend([name.to_owned()].into_iter().chain(flag.get(1).cloned()));
     }
     Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suspects_of_a_failure_have_its_own_run_among_them() {
+        let target = |kind| FleetTarget {
+            id: "app-1".into(),
+            name: "app.wasm".into(),
+            kind,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: words(&["--plan", "p.toml"]),
+        };
+        for kind in [FleetTargetKind::Explore, FleetTargetKind::Fuzz("parse".into())] {
+            let command = FailureMeasure::Suspects.words(&target(kind), Path::new(".fozzy"), "t.fozzy", "exit code 1");
+            let command = command.expect("each failure has suspects").join(" ");
+            let begin = "suspects app.wasm --failure=exit code 1 --plan p.toml --run t.fozzy --";
+            assert!(command.starts_with(begin), "{command}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
 };
-use fozzy_report::shell_word;
+use fozzy_report::{shell_path, shell_word};
 use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::{Digest, FailureSignature};
 use std::path::Path;
@@ -258,7 +258,7 @@ impl FleetView<'_> {
 }
 
 fn replay_of(path: &Path) -> String {
-    format!("fozzy replay {}", shell_word(&path.display().to_string()))
+    format!("fozzy replay {}", shell_path(path))
 }
 
 /// A failure that a fleet has brought to the store.

@@ -11,6 +11,7 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use fozzy_engine::{EntryPoint, ExportedFunctions, InputDelivery, InputUse};
+use fozzy_report::{shell_path, shell_word};
 use std::path::{Path, PathBuf};
 
 /// Which functions are searched.
@@ -120,7 +121,7 @@ impl<'a> EntryPointChoice<'a> {
         let mut all = self.of(functions, name)?;
         if let [first, _, ..] = all.as_slice() {
             let message = format!("{name} has several functions: {}", listed(&all).join(", "));
-            let command = format!("name one: fozzy fuzz {} {}", target.display(), first.name());
+            let command = format!("name one: fozzy fuzz {} {}", shell_path(target), shell_word(first.name()));
             return Err(CampaignError::new(ErrorKind::Target, message).hint(command));
         }
         Ok(all.remove(0))

@@ -58,7 +58,7 @@ pub fn functions_of(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFu
     functions.map_err(|error| caller_error(&loaded.target.name, &error))
 }
 
-/// Inputs to begin with where there is no corpus.
+/// Inputs to begin with that nobody has given: where there is no corpus, they are the first ones.
 pub fn made_up(searched: &EntryPoint, seed: Seed, bytes_max: usize) -> Vec<Vec<u8>> {
     let lengths = match searched.first_inputs() {
         FirstInputs::None => return Vec::new(),

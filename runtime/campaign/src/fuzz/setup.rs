@@ -135,7 +135,7 @@ impl<'a> CampaignSetup<'a> {
                  one program"
             );
             return Err(CampaignError::new(ErrorKind::Usage, message)
-                .hint(format!("fozzy explore {}", request.target.display())));
+                .hint(format!("fozzy explore {}", fozzy_report::shell_path(request.target))));
         }
         let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
         prepared.grant(CONFIRM_GRACE);
@@ -253,12 +253,13 @@ impl<'a> CampaignSetup<'a> {
             input_bytes_max: search.input_bytes_max,
         });
         let mut campaign = Campaign::new(search, dictionary);
+        campaign.make_up(made_up);
         if let Some(part) = &part {
             part.channel.send(&WorkerEvent::Ready);
         }
         let begin = self.clock.elapsed_ns();
         let mut timed = TimedTarget::new(target, Arc::clone(&self.clock));
-        let ended = campaign.run(&mut timed, &mut made_up.into_iter().chain(&mut seeds), &mut sink);
+        let ended = campaign.run(&mut timed, &mut seeds, &mut sink);
         let spent = sink.spent(timed.spent(), self.clock.elapsed_ns() - begin);
         let slowest = slowest(&campaign);
         let slow_units = sink.keep_slow(&slowest);
@@ -282,7 +283,7 @@ impl<'a> CampaignSetup<'a> {
         report.fuzz.slow_units = slow_units;
         report.fuzz.properties = target.properties();
         report.spent = spent;
-        report.testcases = campaign.corpus().testcases().iter().map(|testcase| testcase.digest).collect();
+        report.testcases = campaign.names().collect();
         (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
@@ -327,9 +328,10 @@ impl<'a> CampaignSetup<'a> {
         observer: &mut dyn FuzzObserver,
     ) -> Result<(Campaign, FindingConfirmer), CampaignError> {
         let mut target = self.target()?;
-        let made_up = made_up(&self.entry, self.seed, search.input_bytes_max).into_iter();
+        let made_up = made_up(&self.entry, self.seed, search.input_bytes_max);
         let mut campaign = Campaign::new(search, self.suggesting(Dictionary::default())?);
-        let seeds = &mut made_up.chain(seeds.iter().cloned());
+        campaign.make_up(made_up);
+        let seeds = &mut seeds.iter().cloned();
         with_stack_for_guests(|| campaign.run(&mut *target, seeds, observer))?;
         Ok((campaign, self.confirmer))
     }

@@ -88,7 +88,8 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
             return Err(CampaignError::new(ErrorKind::Plan, message).hint("leave out --stdin and `stdin`"));
         }
         Some(file) => {
-            file.equip(name, &mut plan, &mut inputs)?;
+            let path = loaded.file.as_deref().unwrap_or(Path::new(name));
+            file.equip(name, path, &mut plan, &mut inputs)?;
             false
         }
         None => !has_stdin,

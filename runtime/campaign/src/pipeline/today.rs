@@ -173,7 +173,7 @@ fn put_text(
     let recorded = plan.scenario.take().unwrap_or_default();
     plan.main.args.clear();
     let file = ScenarioFile { cluster: then.cluster.clone(), ..today.clone() };
-    file.equip(name, plan, inputs)?;
+    file.equip(name, Path::new(name), plan, inputs)?;
     let flows = plan.scenario.as_ref().map_or(0, |scenario| scenario.flows);
     let presets = then.cluster.first.len();
     let [steps, invariants] = ["steps", "invariants"].map(|list| {

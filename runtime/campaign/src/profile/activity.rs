@@ -38,7 +38,7 @@ pub fn run_activity(path: &Path, recording: &Recording) -> Result<RunActivity, C
             path.display()
         );
         let refused = CampaignError::new(ErrorKind::Divergence, message);
-        return Err(refused.hint(format!("fozzy replay {}", path.display())));
+        return Err(refused.hint(format!("fozzy replay {}", fozzy_report::shell_path(path))));
     }
     let found = std::mem::take(&mut *collector.lock().unwrap_or_else(PoisonError::into_inner));
     let mut activity = found.finish(path.display().to_string(), execution.ended_at, &MachineNames::of(&recording.plan));

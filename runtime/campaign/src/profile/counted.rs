@@ -70,7 +70,7 @@ fn difference(recording: &Recording, execution: Execution) -> Option<String> {
 
 fn refused(path: &Path, difference: String) -> CampaignError {
     let message = format!("{}: what was counted is not the recorded run: {difference}", path.display());
-    CampaignError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display()))
+    CampaignError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", fozzy_report::shell_path(path)))
 }
 
 /// Counts a run that ended because its budget was used up: with other code in it, the same budget is used up at another place, so
@@ -110,7 +110,7 @@ fn count_beginning(
     if shares.iter().any(|share| share > BEGINNING.end()) || least <= 0.0 {
         let what = "the run ended when its budget of instructions was used up, and its beginning cannot be told apart";
         let error = CampaignError::new(ErrorKind::Replay, format!("{}: {what}", path.display()));
-        return Err(error.hint(format!("fozzy replay {}", path.display())));
+        return Err(error.hint(format!("fozzy replay {}", fozzy_report::shell_path(path))));
     }
     Ok(Some(format!(
         "the run ended when its budget of {} instructions was used up: the profile has its beginning, exactly, which is about {:.0} % of that",

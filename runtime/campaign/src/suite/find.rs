@@ -18,6 +18,7 @@ use super::entry::{CaseOverrides, Kind, SuiteEntry};
 use super::expect::{own_plan, recipe};
 use crate::cluster_plan::{clients, is_plan, is_same, names_clients};
 use crate::error::{CampaignError, ErrorKind, at_path};
+use fozzy_report::shell_word;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -92,7 +93,10 @@ pub(super) fn named(word: &str, found: &mut SuiteEntries) -> Result<(), Campaign
         }
         None if path.extension().is_some_and(|ending| ending == "fozzy") => {
             return Err(CampaignError::new(ErrorKind::Suite, format!("{word} is a trace of one run, not a scenario"))
-                .hint(format!("fozzy replay {word}; kept in regressions/, it is tried at each `fozzy test`")));
+                .hint(format!(
+                    "fozzy replay {}; kept in regressions/, it is tried at each `fozzy test`",
+                    shell_word(word)
+                )));
         }
         // Without clients, that is what is wrong with it.
         None if is_plan(path) => add(path, Kind::Cluster, found),

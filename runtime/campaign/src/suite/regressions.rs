@@ -24,7 +24,7 @@ use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, kept, load, pl
 use crate::selector;
 use crate::wall_clock::Stopwatch;
 use fozzy_report::suite::{CaseResult, CaseSummary, RegressionState};
-use fozzy_report::{RunMode, RunSummary};
+use fozzy_report::{RunMode, RunSummary, shell_path};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::{ExecutionEnd, FailureSignature, Status};
 use std::path::{Path, PathBuf};
@@ -158,9 +158,9 @@ impl Regression {
         // That it fails so by other decisions is all that there is to say.
         let note = note.filter(|_| state == RegressionStatus::StillThere).or(otherwise);
         let plan_file = self.plan_file(recording, case, suite, &loaded)?;
-        let plan_file = plan_file.map(|file| format!(" --plan {}", shown(&file))).unwrap_or_default();
+        let plan_file = plan_file.map(|file| format!(" --plan {}", shell_path(&file))).unwrap_or_default();
         let command =
-            ran.command.as_ref().map(|command| format!("{command} --against {}{plan_file}", shown(&case.path)));
+            ran.command.as_ref().map(|command| format!("{command} --against {}{plan_file}", shell_path(&case.path)));
         let (regression, result) = (Some(RegressionState::Regression), CaseResult::Failed);
         let ran = CaseSummary { regression, result, command, note, ..ran };
         Ok(match self.other_conditions(recording, case, suite, &loaded)? {

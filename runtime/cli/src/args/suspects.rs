@@ -19,9 +19,9 @@ pub(crate) struct SuspectsArgs {
     /// that inputs that pass may stand in one folder and failures in another.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["seeds", "SizeArgs"])]
     pub(crate) corpus: Vec<PathBuf>,
-    /// Execute this recorded run, too, such as the failure that is looked into; repeatable: a trace, a run's folder or id, or one of latest, last-pass,
-    /// last-fail.
-    #[arg(long = "run", value_name = "RUN", requires = "corpus")]
+    /// Execute this recorded run, too, such as the failure that is looked into; that of one of the seeds counts once; repeatable: a trace, a run's folder or
+    /// id, or one of latest, last-pass, last-fail.
+    #[arg(long = "run", value_name = "RUN")]
     pub(crate) recorded: Vec<String>,
     /// The fuzz target, property or exported function that gets the inputs [default: the only one]
     #[arg(long, value_name = "NAME", requires = "corpus")]
@@ -60,14 +60,14 @@ pub(crate) struct SuspectsArgs {
 }
 
 impl SuspectsArgs {
-    /// What is executed instead of seeds, with these traces beside it.
-    pub(crate) fn corpus(&self, traces: Vec<PathBuf>) -> Option<SuspectCorpus> {
+    /// What is executed instead of seeds.
+    pub(crate) fn corpus(&self) -> Option<SuspectCorpus> {
         let options = InputOptions {
             input_file: self.input_file.clone(),
             input_arg: self.input_arg,
             http: self.http,
             function: self.function.clone(),
         };
-        (!self.corpus.is_empty()).then(|| SuspectCorpus { folders: self.corpus.clone(), traces, options })
+        (!self.corpus.is_empty()).then(|| SuspectCorpus { folders: self.corpus.clone(), options })
     }
 }

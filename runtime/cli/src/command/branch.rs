@@ -29,7 +29,8 @@ pub(crate) fn branch(context: &Context, args: &BranchArgs) -> Result<ExitCode, C
     if args.at > decisions {
         let number = counted(decisions, "decision");
         let message = format!("{} has {number}, so there is no moment {}", path.display(), args.at);
-        return Err(CliError::new(ErrorKind::Usage, message).hint(format!("fozzy trace show {}", path.display())));
+        return Err(CliError::new(ErrorKind::Usage, message)
+            .hint(format!("fozzy trace show {}", fozzy_report::shell_path(&path))));
     }
     let seed = seed(context, args.seed);
     let prepared = PreparedProgram::of_recording(&original)?;

@@ -50,7 +50,7 @@ pub(super) fn show(
     summary.maximize = Some(if keeps { searched } else { searched.unkept() });
     conclude(context, folder, context.format(reporter), &summary, DeferredError::default())?;
     if keeps {
-        let path = trace.display();
+        let path = fozzy_report::shell_path(&trace);
         context.printer.remark(&format!("where it goes: fozzy profile top {path}\n"));
     }
     Ok(exit_as_told(summary.status, summary.interrupted))

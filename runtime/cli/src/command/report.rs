@@ -16,7 +16,7 @@ use fozzy_check::is_own;
 use fozzy_report::suite::{self, RunDetails, SuiteSummary};
 use fozzy_report::{
     FlakyReport, RunIdentity, RunMode, RunSignature, RunSummary, TargetSummary, WallFacts, document, paths, pretty,
-    query,
+    query, shell_path, shell_word,
 };
 use fozzy_trace::file::store::{Durability, write_atomic};
 use std::collections::BTreeSet;
@@ -25,11 +25,12 @@ use std::process::ExitCode;
 pub(crate) fn show(context: &Context, args: &ReportShowArgs) -> Result<ExitCode, CliError> {
     if let (Some(flag), true) = (args.measured().first(), args.format != ReportFormatArg::Html) {
         let message = format!("--{flag}: only a page has it, and --format is {}", args.format.name());
+        let run = shell_word(&args.run);
         let next = match args.causality {
-            true => format!("fozzy causality {}", args.run),
+            true => format!("fozzy causality {run}"),
             false => "fozzy suspects TARGET".to_owned(),
         };
-        let next = format!("fozzy report show {} --format html --{flag}, or {next}", args.run);
+        let next = format!("fozzy report show {run} --format html --{flag}, or {next}");
         return Err(CliError::new(ErrorKind::Usage, message).hint(next));
     }
     let report = report_of(context, &args.run)?;
@@ -80,7 +81,7 @@ pub(crate) fn ask(context: &Context, args: &ReportQueryArgs) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     };
     let found = query(&value, path).map_err(|error| {
-        let list = format!("fozzy report query {} --list-paths", args.run);
+        let list = format!("fozzy report query {} --list-paths", shell_word(&args.run));
         CliError::new(ErrorKind::Query, error.to_string()).hint(list)
     })?;
     context.printer.data(&format!("{found:#}\n"));
@@ -117,7 +118,7 @@ fn report_of(context: &Context, selector: &str) -> Result<KeptReport, CliError> 
             let mut summary = RunSummary::of(mode, identity, target, &recording.outcome, output, WallFacts::unknown());
             summary
                 .warnings
-                .push(format!("as the file says, not compared with a run: fozzy replay {}", path.display()));
+                .push(format!("as the file says, not compared with a run: fozzy replay {}", shell_path(&path)));
             Ok(KeptReport::Run(Box::new(summary)))
         }
     }

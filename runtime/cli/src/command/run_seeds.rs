@@ -33,7 +33,7 @@ pub(super) fn range(seeds: Option<&str>, first: Seed) -> Result<Option<SeedList>
 /// A program and its seeds, for what is learned from many runs. The first Ctrl-C from here on ends these, and what they came to is shown.
 pub(super) fn seed_runs<'a>(
     context: &'a Context,
-    target: &Path,
+    target: &'a Path,
     seeds: &str,
     size: &SizeArgs,
     request: &'a RunRequest,
@@ -42,7 +42,7 @@ pub(super) fn seed_runs<'a>(
     let (project, loaded) = (&context.project, load(target, &context.project.remarks)?);
     let size = ScenarioSize { sequences: size.sequences, flows: size.flows };
     interrupt::ask_me_to_stop();
-    Ok(SeedRuns { project, loaded, request, size, seeds, stop: Arc::new(interrupt::is_asked_to_stop) })
+    Ok(SeedRuns { project, path: target, loaded, request, size, seeds, stop: Arc::new(interrupt::is_asked_to_stop) })
 }
 
 /// What flags say of a run with many seeds.

@@ -13,11 +13,11 @@ use std::process::ExitCode;
 pub(crate) fn suspects(context: &Context, args: &SuspectsArgs) -> Result<ExitCode, CliError> {
     let request = request(&args.args, &args.limits, &args.world);
     let traces = args.recorded.iter().map(|run| selector::trace_path(run, &context.runs));
-    let traces = traces.collect::<Result<Vec<_>, _>>()?;
     let search = SuspectSearch {
         runs: seed_runs(context, &args.target, &args.seeds, &args.size, &request)?,
-        corpus: args.corpus(traces),
-        recorded: None,
+        corpus: args.corpus(),
+        traces: traces.collect::<Result<Vec<_>, _>>()?,
+        planned_as: None,
         failure: args.failure.clone(),
         own: args.own.clone(),
         jobs: args.jobs as usize,

@@ -128,7 +128,7 @@ fn same_run(path: &Path, difference: Option<fozzy_search::OutcomeDifference>) ->
         difference.left,
         difference.right
     );
-    Err(CliError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", path.display())))
+    Err(CliError::new(ErrorKind::Divergence, message).hint(format!("fozzy replay {}", fozzy_report::shell_path(path))))
 }
 
 /// `100..200`, `..50`, `900..`, `1s..2.5s`.

@@ -183,7 +183,7 @@
       box,
       h("p", { class: "faint" }, `Fresh runs: ${number(findability.failed)} of ${number(findability.runs)} fail so (at most ${percent(findability.atMost)}).`,
         findability.cleanRuns ? ` A fix is believable after ${number(findability.cleanRuns)} clean runs; after ${number(findability.cleanRunsCautious)}, if the chance is as small as it can be.` : " Clean runs prove nothing yet."),
-      call ? copy(`fozzy replay ${found.trace} --call ${call.index}`) : null,
+      call ? copy(`fozzy replay ${shellWord(found.trace)} --call ${call.index}`) : null,
     ];
   };
 

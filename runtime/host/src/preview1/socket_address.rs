@@ -13,6 +13,7 @@ use super::Answer;
 use super::errno::WasiErrno;
 use crate::call::{Host, Import};
 use crate::record::WordRecord;
+use fozzy_world::network::{AddressFamily, SocketId};
 use std::net::{IpAddr, SocketAddr};
 
 /// `address_family`.
@@ -62,6 +63,20 @@ impl Host {
         };
         let port = u16::try_from(port).map_err(|_| WasiErrno::INVAL)?;
         Ok(SocketAddr::new(ip, port))
+    }
+
+    /// Refuses a buffer for an address that has no room for those of a socket.
+    pub(super) fn check_address_room(&mut self, import: Import, at: u32, socket: SocketId) -> Answer<()> {
+        let length = self.range(import, at)?.length;
+        let network = &self.world().network;
+        let family = match socket {
+            SocketId::Tcp(id) => network.tcp_family(id),
+            SocketId::Udp(id) => network.udp_family(id),
+        };
+        match (family, length) {
+            (AddressFamily::Ipv4, 4) | (_, 16 | TAGGED_BYTES) => Ok(()),
+            _ => Err(WasiErrno::INVAL.into()),
+        }
     }
 
     /// Writes an address into the buffer that the guest has for it.

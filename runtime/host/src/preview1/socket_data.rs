@@ -248,6 +248,10 @@ impl Host {
             if flags & RECV_PEEK != 0 {
                 return Err(WasiErrno::NOTSUP.into());
             }
+            // Before anything is read, which would be lost.
+            if let Some(address) = targets.address {
+                host.check_address_room(import, address, socket)?;
+            }
             let wants_all = flags & RECV_WAITALL != 0 && matches!(socket, SocketId::Tcp(_));
             let Some(received) = host.receive_into(import, fd, ranges, wants_all, &mut got)? else {
                 return Ok(CallProgress::Wait(vec![host.socket_wait(socket, false)]));

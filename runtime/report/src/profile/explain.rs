@@ -9,7 +9,7 @@
 
 use super::{CallTree, ProfileDiff};
 use crate::Layout;
-use crate::pretty::{Style, grouped};
+use crate::pretty::{Style, grouped, shell_word};
 use crate::show::folded;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ impl ProfileExplain {
             top_shifted_path: path,
             likely_cause_domain: None,
             since: None,
-            evidence_pointers: vec![format!("fozzy profile top {} --cpu", after.run)],
+            evidence_pointers: vec![format!("fozzy profile top {} --cpu", shell_word(&after.run))],
             warnings: after.remarks.clone(),
         }
     }
@@ -166,12 +166,13 @@ impl ProfileExplain {
             }
             Some(row) => format!("{}: {} ({})", row.domain, row.metric, row.analysis),
         };
+        let (old, new) = (shell_word(&before.run), shell_word(&after.run));
         let mut evidence = vec![
-            format!("fozzy profile diff {} {}", before.run, after.run),
-            format!("fozzy profile flame {} --format svg --out flame.svg", after.run),
+            format!("fozzy profile diff {old} {new}"),
+            format!("fozzy profile flame {new} --format svg --out flame.svg"),
         ];
         if let Some(since) = &since {
-            evidence.push(format!("fozzy replay {} --call {}", after.run, since.call));
+            evidence.push(format!("fozzy replay {new} --call {}", since.call));
         }
         ProfileExplain {
             schema_version: "fozzy.profile_explain.v1".to_owned(),

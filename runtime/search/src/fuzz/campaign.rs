@@ -1,7 +1,7 @@
 //! The loop of a campaign.
 //!
 //! ```text
-//! seeds ─▶ execute, keep all that return
+//! seeds, then what was made up ─▶ execute, keep all that return
 //! for ever: pick a testcase ─▶ new? log its comparisons, put each side where the other stands
 //!                           └▶ a few dozen mutations
 //!           new coverage    ─▶ shorten, keep      failure ─▶ confirm, save, make it smaller
@@ -120,7 +120,7 @@ pub struct Stats {
     pub edges: u64,
     /// Edges, told apart by how often they were taken in one execution.
     pub features: u64,
-    /// Testcases.
+    /// Testcases: seeds, and what was found.
     pub corpus: u64,
     /// Bytes of them.
     pub corpus_bytes: u64,
@@ -249,6 +249,10 @@ pub struct Campaign {
     pairs: PairFinder,
     /// Where one pair is put, in turn.
     places: Vec<usize>,
+    /// Inputs to begin with that are nobody's, and still to be executed.
+    made_up: std::vec::IntoIter<Vec<u8>>,
+    /// Those of them that showed nothing new, and their bytes: others are made of them, and they are no testcases for anybody else.
+    unshown: BTreeMap<Digest, u64>,
 }
 
 /// The target and the observer of a campaign.
@@ -283,7 +287,20 @@ impl Campaign {
             log: Vec::new(),
             pairs: PairFinder::default(),
             places: Vec::new(),
+            made_up: Vec::new().into_iter(),
+            unshown: BTreeMap::new(),
         }
+    }
+
+    /// Has it begin with these inputs as well, after its seeds. One that shows something new then is a testcase that was found.
+    pub fn make_up(&mut self, inputs: Vec<Vec<u8>>) {
+        self.made_up = inputs.into_iter();
+    }
+
+    /// The names of its testcases: of the seeds, and of what was found.
+    pub fn names(&self) -> impl Iterator<Item = Digest> {
+        let all = self.corpus.testcases().iter().map(|testcase| testcase.digest);
+        all.filter(|digest| !self.unshown.contains_key(digest))
     }
 
     /// Its numbers.
@@ -314,7 +331,7 @@ impl Campaign {
         &self.findings
     }
 
-    /// Runs it: first the empty input, then `seeds`, then what is made of them.
+    /// Runs it: first the empty input, then `seeds`, then what was made up, then what is made of them.
     ///
     /// # Errors
     /// When the machine, not the target, fails.
@@ -348,10 +365,7 @@ impl Campaign {
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
     ) -> Result<(), CampaignHalt> {
         self.try_input(io, &[], None, None)?;
-        while !io.observer.defers_replay() {
-            let Some(seed) = seeds.next() else { break };
-            self.execute_seed(io, seed)?;
-        }
+        while !io.observer.defers_replay() && self.execute_next(io, seeds)? {}
         Ok(())
     }
 
@@ -361,11 +375,34 @@ impl Campaign {
         io: &mut CampaignIo<'_>,
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
     ) -> Result<(), CampaignHalt> {
-        seeds.take(SEEDS_A_ROUND).try_for_each(|seed| self.execute_seed(io, seed))
+        for _ in 0..SEEDS_A_ROUND {
+            if !self.execute_next(io, seeds)? {
+                break;
+            }
+        }
+        Ok(())
     }
 
-    fn execute_seed(&mut self, io: &mut CampaignIo<'_>, seed: Vec<u8>) -> Result<(), CampaignHalt> {
-        if seed.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&seed)) {
+    /// Executes the next seed, or else the next input that was made up: beside seeds, few of these show anything new. Whether there was one.
+    fn execute_next(
+        &mut self,
+        io: &mut CampaignIo<'_>,
+        seeds: &mut dyn Iterator<Item = Vec<u8>>,
+    ) -> Result<bool, CampaignHalt> {
+        let (input, is_made_up) = match seeds.next() {
+            Some(seed) => (seed, false),
+            None => match self.made_up.next() {
+                Some(input) => (input, true),
+                None => return Ok(false),
+            },
+        };
+        self.execute_seed(io, input, is_made_up)?;
+        Ok(true)
+    }
+
+    fn execute_seed(&mut self, io: &mut CampaignIo<'_>, seed: Vec<u8>, is_made_up: bool) -> Result<(), CampaignHalt> {
+        let digest = Digest::of(&seed);
+        if seed.len() > self.options.input_bytes_max || self.corpus.contains(&digest) {
             return Ok(());
         }
         let Some(memory) = self.execute(io, &seed)? else { return Ok(()) };
@@ -374,7 +411,14 @@ impl Campaign {
         if fresh > 0 {
             self.feedback.features_of(io.target, memory, &mut self.features);
         }
+        if is_made_up && fresh == 0 {
+            self.unshown.insert(digest, seed.len() as u64);
+        }
         self.add_testcase(seed.into(), None, None);
+        // Seeds are somewhere; this is found.
+        if is_made_up && fresh > 0 {
+            io.observer.on_testcase(self.corpus.testcases().last().expect("just kept"))?;
+        }
         Ok(())
     }
 
@@ -723,7 +767,8 @@ impl Campaign {
             pairs: None,
         };
         self.corpus.add(testcase, self.feedback.features_max());
-        (self.stats.corpus, self.stats.corpus_bytes) = (self.corpus.testcases().len() as u64, self.corpus.bytes());
+        self.stats.corpus = (self.corpus.testcases().len() - self.unshown.len()) as u64;
+        self.stats.corpus_bytes = self.corpus.bytes() - self.unshown.values().sum::<u64>();
     }
 
     /// What is new in the last execution.

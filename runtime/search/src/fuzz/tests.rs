@@ -3,8 +3,8 @@
 use super::*;
 use crate::findings::FailureRecord;
 use fozzy_trace::{
-    CmpLogEntry, CmpLogSites, ComparisonKind, FailureSignature, Finding, FindingKind, HarnessError, Seed, Status,
-    Verdict,
+    CmpLogEntry, CmpLogSites, ComparisonKind, Digest, FailureSignature, Finding, FindingKind, HarnessError, Seed,
+    Status, Verdict,
 };
 
 /// A target in this process: its code sets edges and says what it compares.
@@ -527,6 +527,23 @@ fn a_target_that_always_fails_and_one_that_never_does() {
     assert_eq!((notes.found.len(), executed.len(), campaign.corpus().testcases().len()), (1, 500, 0));
     let (campaign, notes, executed) = self::campaign(options(0, 500), &[b"a"], |_, _| Ok(()));
     assert_eq!((notes.found.len(), executed.len(), campaign.corpus().testcases().len()), (0, 500, 2));
+}
+
+#[test]
+fn what_was_made_up_is_a_testcase_if_it_shows_something_new_beside_the_seeds() {
+    let mut target = SimulatedTarget::new(|input: &[u8], guest: &mut SimulatedGuest| {
+        guest.edge(1 + input.len().min(2));
+        Ok(())
+    });
+    let (mut notes, mut seeds) = (RecordingObserver::default(), [b"a".to_vec()].into_iter());
+    let mut campaign = Campaign::new(options(1, 5), Dictionary::default());
+    campaign.make_up(vec![b"x".to_vec(), b"xy".to_vec(), b"xyz".to_vec()]);
+    campaign.run(&mut target, &mut seeds, &mut notes).expect("it never fails");
+    // The first one shows what the seed has shown, and the last one what the second has.
+    assert_eq!(notes.added, [Vec::new(), b"xy".to_vec()]);
+    assert_eq!(campaign.names().collect::<Vec<_>>(), [&b""[..], b"a", b"xy"].map(Digest::of));
+    assert_eq!((campaign.stats().corpus, campaign.stats().corpus_bytes), (3, 3));
+    assert_eq!(campaign.corpus().testcases().len(), 5, "mutations take what showed nothing new, too");
 }
 
 #[test]
