@@ -9,7 +9,7 @@
 
 use crate::fault::{
     ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction, NemesisEvent,
-    NemesisRule,
+    NemesisRule, Parted,
 };
 use crate::machine_order::{Doom, FileDamage, MachineOrder};
 use crate::{Decider, FaultStrike, OpContext, World};
@@ -122,7 +122,7 @@ impl World {
         let Some(strike) = self.draw_strike(nemeses, &rule_of, at, &mut chance) else { return };
         nemeses.next += 1;
         let id = nemeses.next;
-        let NemesisStrike { until, hits, orders, windows, words, strength } = strike;
+        let NemesisStrike { until, hits, grudge, orders, windows, words, strength } = strike;
         let mut undo = Vec::new();
         for (node, order, back) in orders {
             self.obey(node, order);
@@ -137,7 +137,7 @@ impl World {
         }
         let machine = hits.first().map(|node| self.node(*node).name.clone()).unwrap_or_default();
         if until > at {
-            nemeses.active.push(ActiveNemesis { id, rule, hits, undo });
+            nemeses.active.push(ActiveNemesis { id, rule, hits, grudge, undo });
             nemeses.put(until, NemesisEvent::End { id });
         }
         nemeses.sent.clear();
@@ -161,14 +161,11 @@ impl World {
     ) -> Option<NemesisStrike> {
         let action = rule.action;
         // Programs that are gone cannot be hit, but what is for all messages needs none, and a dead member can be removed.
-        let is_up = |node: &NodeId| {
-            let machine = self.node(*node);
-            machine.exit.is_none() && machine.doomed.is_none() && !nemeses.is_down(*node)
-        };
+        let gone = self.gone(nemeses);
         let is_of_any = action.has_shapes() || action.is_everywhere() || action == NemesisAction::Membership;
         let nodes: Vec<NodeId> = match is_of_any {
             true => rule.nodes.clone(),
-            false => rule.nodes.iter().copied().filter(is_up).collect(),
+            false => rule.nodes.iter().copied().filter(|node| !gone.contains(node)).collect(),
         };
         if nodes.is_empty() {
             return None;
@@ -182,7 +179,7 @@ impl World {
             false => {
                 let targets = chance.one_of("targets", &rule.plan.targets());
                 let drawn = targets.draw(nodes.len(), &primaries, &mut |site, bound| chance.below(site, bound));
-                nemeses.allowed(drawn.into_iter().map(|place| nodes[place]).collect())
+                nemeses.allowed(drawn.into_iter().map(|place| nodes[place]).collect(), &gone)
             }
         };
         if targets.is_empty() {
@@ -322,6 +319,15 @@ impl World {
         Some(strike)
     }
 
+    /// Machines whose programs are gone, by a nemesis or otherwise.
+    fn gone(&self, nemeses: &Nemeses) -> BTreeSet<NodeId> {
+        let is_gone = |node: &NodeId| {
+            let machine = self.node(*node);
+            machine.exit.is_some() || machine.doomed.is_some() || nemeses.is_down(*node)
+        };
+        nemeses.nodes.iter().copied().filter(is_gone).collect()
+    }
+
     fn draw_partition(
         &self,
         nemeses: &Nemeses,
@@ -344,7 +350,8 @@ impl World {
         let order: Vec<usize> = order.into_iter().map(|place| numbers[place]).collect();
         let ids = |hits: BTreeSet<usize>| -> BTreeSet<NodeId> { hits.into_iter().map(|n| NodeId(n as u32)).collect() };
         let grudge_of = |shape: &PartitionShape| shape.grudge(&order, &lead);
-        let fits = |shape: &PartitionShape| nemeses.allows(&ids(grudge_of(shape).without_majority(&order)));
+        let gone = self.gone(nemeses);
+        let fits = |shape: &PartitionShape| nemeses.allows(Parted { grudge: &grudge_of(shape), among: nodes }, &gone);
         let shapes: Vec<PartitionShape> = shapes.into_iter().filter(fits).collect();
         if shapes.is_empty() {
             return None;
@@ -352,6 +359,7 @@ impl World {
         let shape = chance.one_of("shape", &shapes);
         let mut grudge = grudge_of(&shape);
         let hits = ids(grudge.without_majority(&order));
+        let both = grudge.clone();
         if rule.action == NemesisAction::OneWay {
             let is_deaf = chance.below("direction", 2) == 0;
             grudge = grudge.one_way(order[0], is_deaf);
@@ -361,7 +369,7 @@ impl World {
             return None;
         }
         let words = grudge.words(&|node| self.node(NodeId(node as u32)).name.clone());
-        let mut strike = NemesisStrike { until, hits, words, ..NemesisStrike::none(at) };
+        let mut strike = NemesisStrike { until, hits, grudge: both, words, ..NemesisStrike::none(at) };
         strike.windows.push(LinkWindow::new(at, until, LinkSet::Grudge(grudge), LinkEffect::Cut));
         Some(strike)
     }
@@ -410,6 +418,8 @@ struct NemesisStrike {
     /// When it ends; at once, if it only damages.
     until: Instant,
     hits: BTreeSet<NodeId>,
+    /// Whom a partition parts, in both directions.
+    grudge: Grudge,
     /// What becomes of machines, and what ends that.
     orders: Vec<(NodeId, MachineOrder, Option<MachineOrder>)>,
     windows: Vec<LinkWindow>,
@@ -420,7 +430,15 @@ struct NemesisStrike {
 impl NemesisStrike {
     fn none(at: Instant) -> NemesisStrike {
         let (orders, windows, words) = (Vec::new(), Vec::new(), String::new());
-        NemesisStrike { until: at, hits: BTreeSet::new(), orders, windows, words, strength: 0 }
+        NemesisStrike {
+            until: at,
+            hits: BTreeSet::new(),
+            grudge: Grudge::default(),
+            orders,
+            windows,
+            words,
+            strength: 0,
+        }
     }
 
     fn order(&mut self, nodes: &[NodeId], order: MachineOrder, back: Option<MachineOrder>) {
