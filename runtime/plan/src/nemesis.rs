@@ -187,7 +187,8 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
         return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
     }
     if !action.has_shapes() {
-        return None;
+        let is_linkless = action.is_between_machines() && names.len() < 2;
+        return is_linkless.then(|| ("kind", "one machine has no links to others; expected two at least".to_owned()));
     }
     if hit < 2 {
         return Some(("kind", "one machine cannot be parted; expected two at least".to_owned()));

@@ -175,7 +175,9 @@ impl World {
             return self.draw_partition(nemeses, rule, &nodes, &primaries, at, chance);
         }
         let targets: Vec<NodeId> = match action.is_everywhere() {
-            true => nodes.clone(),
+            true if nodes.len() > 1 => nodes.clone(),
+            // All links of one machine are about it, as if it were slow.
+            true => nemeses.allowed(nodes.clone(), &gone),
             false => {
                 let targets = chance.one_of("targets", &rule.plan.targets());
                 let drawn = targets.draw(nodes.len(), &primaries, &mut |site, bound| chance.below(site, bound));
@@ -224,15 +226,15 @@ impl World {
             NemesisAction::ClockStrobe => strike.strength = strength_of(&STROBES_NS, chance),
             NemesisAction::Delay => {
                 let ns = strength_of(&ms(&DELAYS_MS), chance);
-                strike.everywhere(&set, LinkEffect::Delay(Duration(ns)), ns);
+                strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Delay(Duration(ns)), ns);
             }
             NemesisAction::Loss => {
                 let shares: Vec<u64> = LOSSES_PERCENT.iter().map(|share| share * 10_000).collect();
                 let ppm = strength_of(&shares, chance).min(1_000_000);
-                strike.everywhere(&set, LinkEffect::Loss(ppm), ppm);
+                strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Loss(ppm), ppm);
             }
-            NemesisAction::Duplicate => strike.everywhere(&set, LinkEffect::Duplicate, 0),
-            NemesisAction::Reorder => strike.everywhere(&set, LinkEffect::Reorder, 0),
+            NemesisAction::Duplicate => strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Duplicate, 0),
+            NemesisAction::Reorder => strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Reorder, 0),
             NemesisAction::Slow => {
                 let ns = strength_of(&ms(&[SLOW_MS]), chance);
                 strike.strength = ns;
@@ -312,6 +314,10 @@ impl World {
                 }
             }
             _ => {}
+        }
+        // Such as one that has clogged no pair: what changes nothing has not struck.
+        if !strike.windows.is_empty() && strike.windows.iter().all(LinkWindow::is_empty) {
+            return None;
         }
         for window in strike.windows.iter_mut().filter(|window| window.until == Instant::NEVER) {
             window.until = strike.until;
@@ -451,11 +457,17 @@ impl NemesisStrike {
         self.windows.push(LinkWindow::new(from, Instant::NEVER, links, effect));
     }
 
-    /// All messages among some nodes; no machine is hit.
-    fn everywhere(&mut self, nodes: &BTreeSet<NodeId>, effect: LinkEffect, strength: u64) {
-        self.hits.clear();
+    /// All messages among some nodes, and no machine is hit; or between a single one and all others, and it is hit.
+    fn everywhere(&mut self, nodes: &[NodeId], all: &[NodeId], effect: LinkEffect, strength: u64) {
         self.strength = strength;
-        self.window(LinkSet::Among(nodes.clone()), effect);
+        let links = match nodes {
+            [node] => LinkSet::Around(*node, all.iter().copied().collect()),
+            nodes => {
+                self.hits.clear();
+                LinkSet::Among(nodes.iter().copied().collect())
+            }
+        };
+        self.window(links, effect);
     }
 }
 

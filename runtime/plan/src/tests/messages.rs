@@ -388,6 +388,12 @@ fn nemeses_fit_the_machines_of_the_plan() {
         "[[node]]\nname = 'n'\ncomponent = 'n.wasm'\n[[nemesis]]\nkind = 'membership'",
         "`nemesis[0].kind`: one machine cannot leave itself; expected two at least",
     );
+    for kind in ["loss", "delay", "duplicate", "reorder", "clog", "jam", "swizzle"] {
+        check(
+            &format!("[[node]]\nname = 'n'\ncomponent = 'n.wasm'\n[[nemesis]]\nkind = '{kind}'"),
+            "`nemesis[0].kind`: one machine has no links to others; expected two at least",
+        );
+    }
     let leaving = format!("{nodes}[[nemesis]]\nkind = 'membership'");
     let mut inputs = fozzy_trace::plan::Inputs::default();
     let resolved = super::parsed(&leaving).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);

@@ -186,6 +186,44 @@ fn partitions_count_together_and_who_is_hit_is_not_heard() {
 }
 
 #[test]
+fn what_is_about_links_touches_one_when_it_strikes() {
+    let run =
+        |nodes: u32, fault: FaultPlan| Lab::new(nodes, vec![fault], phases(Some(1), Some(200), HealScope::All), 1);
+    let is_struck = |lab: &Lab, from: u32, to: u32, at: Instant| {
+        let mut nemeses = lab.nemeses().clone();
+        nemeses.windows.clear();
+        let calm = nemeses.harm(NodeId(from), NodeId(to), at);
+        lab.nemeses().clone().harm(NodeId(from), NodeId(to), at) != calm
+    };
+    for word in ["delay", "loss", "duplicate", "reorder"] {
+        let mut lab = run(3, FaultPlan { target: "n1".to_owned(), ..nemesis(word, &[]) });
+        let mut at = Instant::START;
+        while lab.nemeses().active.is_empty() {
+            at = lab.step().expect("it strikes in each interval");
+        }
+        for (from, to, expected) in [(1, 2, true), (3, 1, true), (2, 3, false), (0, 1, false)] {
+            assert_eq!(is_struck(&lab, from, to, at), expected, "{word}: n{from} to n{to}");
+        }
+        assert_eq!(lab.nemeses().hits(&BTreeSet::new()), BTreeSet::from([NodeId(1)]), "{word}");
+    }
+
+    // One pair in two is clogged, and here is one.
+    let mut lab = run(2, nemesis("clog", &["one"]));
+    while let Some(at) = lab.step() {
+        let is_clogged = is_struck(&lab, 1, 2, at) || is_struck(&lab, 2, 1, at);
+        assert_eq!(is_clogged, !lab.nemeses().active.is_empty(), "at {at}");
+    }
+    let chances = lab.world.faults.report().rules[0].chances;
+    assert!(lab.strikes() > 2 && lab.strikes() < chances, "{} of {chances}", lab.strikes());
+
+    for action in NemesisAction::ALL.iter().filter(|action| action.is_between_machines()) {
+        let mut lab = run(1, nemesis(action.word(), &[]));
+        while lab.step().is_some() {}
+        assert_eq!(lab.strikes(), 0, "{}", action.word());
+    }
+}
+
+#[test]
 fn a_machine_counts_until_it_is_a_member_again() {
     let faults = vec![nemesis("membership", &["one"]), nemesis("kill", &["one"])];
     let mut lab = Lab::new(3, faults, phases(Some(1), None, HealScope::All), 1);
