@@ -50,6 +50,11 @@ fn unknown_keys_come_with_the_nearest_known_one() {
         ],
     );
     check(&alone.replace("{name}", "{{name}}"), &[]);
+    // That the number is wrong is the only problem: the placeholders have theirs.
+    for count in ["0", "-1", "5000"] {
+        let wrong = counted.replace("count = 2", &format!("count = {count}")).replace("'{nodez}'", "'{nodes}'");
+        check(&wrong, &[&format!("3:1: `node[0].count`: expected a number from 1 to 999, found {count}")]);
+    }
 }
 
 #[test]
