@@ -245,6 +245,13 @@ pub(crate) fn resolve(
     if phases != PhasesFile::default() && names.is_empty() {
         wrong.push((vec!["cluster".into()], "there are no machines: those of [[node]] are the cluster".to_owned()));
     }
+    if let Some(most) = phases.hit_at_most
+        && !names.is_empty()
+        && most as usize > names.len()
+    {
+        let message = format!("expected at most {}, as many as there are machines, found {most}", names.len());
+        wrong.push((vec!["cluster".into(), "hit-at-most".into()], message));
+    }
     if wrong.is_empty() { Ok(plans) } else { Err(wrong) }
 }
 

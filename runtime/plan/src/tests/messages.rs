@@ -370,6 +370,10 @@ fn nemeses_fit_the_machines_of_the_plan() {
     );
     check("[cluster]\nhit-at-most = 1", "`cluster`: there are no machines: those of [[node]] are the cluster");
     check(
+        &format!("{nodes}[cluster]\nhit-at-most = 3"),
+        "`cluster.hit-at-most`: expected at most 2, as many as there are machines, found 3",
+    );
+    check(
         &format!("{nodes}[[nemesis]]\nkind = 'kill'\ntarget = 'n3'"),
         "`nemesis[0].target`: no machine is called `n3`; did you mean `n1`?",
     );
