@@ -17,7 +17,7 @@ use fozzy_trace::facts::StrikeRecord;
 use fozzy_trace::nemesis::{
     CLOCK_DRIFTS_PPM, CLOCK_STEPS_NS, DELAYS_MS, Grudge, LOSSES_PERCENT, PartitionShape, SLOW_MS, shuffled,
 };
-use fozzy_trace::plan::HealScope;
+use fozzy_trace::plan::{Edition, HealScope};
 use fozzy_trace::{DecisionPart, Duration, Instant, NodeId, Purpose, Question};
 use std::collections::BTreeSet;
 
@@ -175,7 +175,7 @@ impl World {
             return self.draw_partition(nemeses, rule, &nodes, &primaries, at, chance);
         }
         let targets: Vec<NodeId> = match action.is_everywhere() {
-            true if nodes.len() > 1 => nodes.clone(),
+            true if nodes.len() > 1 || nemeses.edition < Edition::EIGHTH => nodes.clone(),
             // All links of one machine are about it, as if it were slow.
             true => nemeses.allowed(nodes.clone(), &gone),
             false => {
@@ -194,6 +194,8 @@ impl World {
         };
         let ms = |menu: &[u64]| -> Vec<u64> { menu.iter().map(|ms| ms * 1_000_000).collect() };
         let names = self.names_of(&targets);
+        // A fault of links was one between a single machine and itself.
+        let others: &[NodeId] = if nemeses.edition < Edition::EIGHTH { &targets } else { &nemeses.nodes };
         let mut strike = NemesisStrike { hits: set.clone(), words: names, ..NemesisStrike::none(at) };
         match action {
             NemesisAction::Partition | NemesisAction::OneWay => unreachable!("they have shapes"),
@@ -226,15 +228,15 @@ impl World {
             NemesisAction::ClockStrobe => strike.strength = strength_of(&STROBES_NS, chance),
             NemesisAction::Delay => {
                 let ns = strength_of(&ms(&DELAYS_MS), chance);
-                strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Delay(Duration(ns)), ns);
+                strike.everywhere(&targets, others, LinkEffect::Delay(Duration(ns)), ns);
             }
             NemesisAction::Loss => {
                 let shares: Vec<u64> = LOSSES_PERCENT.iter().map(|share| share * 10_000).collect();
                 let ppm = strength_of(&shares, chance).min(1_000_000);
-                strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Loss(ppm), ppm);
+                strike.everywhere(&targets, others, LinkEffect::Loss(ppm), ppm);
             }
-            NemesisAction::Duplicate => strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Duplicate, 0),
-            NemesisAction::Reorder => strike.everywhere(&targets, &nemeses.nodes, LinkEffect::Reorder, 0),
+            NemesisAction::Duplicate => strike.everywhere(&targets, others, LinkEffect::Duplicate, 0),
+            NemesisAction::Reorder => strike.everywhere(&targets, others, LinkEffect::Reorder, 0),
             NemesisAction::Slow => {
                 let ns = strength_of(&ms(&[SLOW_MS]), chance);
                 strike.strength = ns;
@@ -316,7 +318,8 @@ impl World {
             _ => {}
         }
         // Such as one that has clogged no pair: what changes nothing has not struck.
-        if !strike.windows.is_empty() && strike.windows.iter().all(LinkWindow::is_empty) {
+        let is_of_links = nemeses.edition >= Edition::EIGHTH && !strike.windows.is_empty();
+        if is_of_links && strike.windows.iter().all(LinkWindow::is_empty) {
             return None;
         }
         for window in strike.windows.iter_mut().filter(|window| window.until == Instant::NEVER) {
@@ -461,7 +464,7 @@ impl NemesisStrike {
     fn everywhere(&mut self, nodes: &[NodeId], all: &[NodeId], effect: LinkEffect, strength: u64) {
         self.strength = strength;
         let links = match nodes {
-            [node] => LinkSet::Around(*node, all.iter().copied().collect()),
+            [node] if all.len() > 1 => LinkSet::Around(*node, all.iter().copied().collect()),
             nodes => {
                 self.hits.clear();
                 LinkSet::Among(nodes.iter().copied().collect())

@@ -26,7 +26,7 @@ use crate::glob::matches_any;
 use crate::machine_order::MachineOrder;
 use fozzy_trace::facts::FaultOverlaps;
 use fozzy_trace::nemesis::{Chooser, Grudge};
-use fozzy_trace::plan::{ClusterPlan, FaultPlan, HealScope, NemesisPlan, Plan};
+use fozzy_trace::plan::{ClusterPlan, Edition, FaultPlan, HealScope, NemesisPlan, Plan};
 use fozzy_trace::{DecisionPart, Duration, Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +66,8 @@ pub(crate) struct Nemeses {
     /// Packets that each machine has sent to others since the last strike.
     pub(crate) sent: BTreeMap<NodeId, u64>,
     pub(crate) overlaps: FaultOverlaps,
+    /// Of the plan.
+    pub(crate) edition: Edition,
 }
 
 /// A nemesis of the plan.
@@ -164,6 +166,7 @@ impl Nemeses {
             timers: Vec::new(),
             sent: BTreeMap::new(),
             overlaps: FaultOverlaps::default(),
+            edition: plan.edition,
         };
         for rule in 0..nemeses.rules.len() {
             nemeses.put(nemeses.rules[rule].slot_at(0), NemesisEvent::Chance { rule, slot: 0 });

@@ -5,7 +5,7 @@ use crate::decide::tests::SeededDecider;
 use crate::fault::NEMESIS_PREFIX;
 use fozzy_trace::Seed;
 use fozzy_trace::plan::{
-    AllowedEnd, ClusterPlan, Edition, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, Plan, ProgramPlan,
+    AllowedEnd, ClusterPlan, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, Plan, ProgramPlan,
 };
 use fozzy_trace::source::SeededSource;
 use std::sync::Arc;
@@ -180,6 +180,10 @@ fn partitions_count_together_and_who_is_hit_is_not_heard() {
     assert_eq!(bridge.allowed(drawn(), &none), [1, 2].map(NodeId));
     assert_eq!(lab.nemeses().allowed(drawn(), &none), [3, 1].map(NodeId));
 
+    let early = |nemeses: Nemeses| Nemeses { edition: Edition::SEVENTH, ..nemeses };
+    assert!(early(parted(&[1, 4], &[2, 3, 5], &[1, 4])).allows(ring, &none), "as runs before were recorded");
+    assert_eq!(early(bridge).allowed(drawn(), &none), [3, 1].map(NodeId));
+
     // Without a partition only those count that are hit, even where too few are left.
     let most = Lab::new(5, vec![nemesis("kill", &[])], phases(Some(3), None, HealScope::All), 1);
     assert_eq!(most.nemeses().allowed(drawn(), &none), drawn());
@@ -216,11 +220,21 @@ fn what_is_about_links_touches_one_when_it_strikes() {
     let chances = lab.world.faults.report().rules[0].chances;
     assert!(lab.strikes() > 2 && lab.strikes() < chances, "{} of {chances}", lab.strikes());
 
-    for action in NemesisAction::ALL.iter().filter(|action| action.is_between_machines()) {
-        let mut lab = run(1, nemesis(action.word(), &[]));
-        while lab.step().is_some() {}
-        assert_eq!(lab.strikes(), 0, "{}", action.word());
+    for action in NemesisAction::ALL {
+        let mut plan = Plan { faults: vec![nemesis(action.word(), &[])], ..Plan::default() };
+        plan.renew_edition();
+        assert_eq!(plan.edition >= Edition::EIGHTH, action.is_between_machines(), "{}", action.word());
+        if action.is_between_machines() {
+            let mut lab = run(1, plan.faults.remove(0));
+            while lab.step().is_some() {}
+            assert_eq!(lab.strikes(), 0, "{}", action.word());
+        }
     }
+    // As runs before were recorded.
+    let mut lab = run(1, nemesis("loss", &[]));
+    lab.world.faults.nemeses.as_mut().expect("there is one").edition = Edition::SEVENTH;
+    while lab.step().is_some() {}
+    assert!(lab.strikes() > 2, "{} strikes", lab.strikes());
 }
 
 #[test]

@@ -10,10 +10,12 @@
 //!
 //! Invariant: with more faults, no fewer machines are hit, so that what is allowed at a strike keeps the bound when other faults end. Where
 //! there are no partitions, only those are hit whom nemeses have chosen.
+//! Under plans before [`Edition::EIGHTH`] each partition counts alone, when it is to begin, as if all others were heard.
 
 use super::Nemeses;
 use fozzy_trace::NodeId;
 use fozzy_trace::nemesis::Grudge;
+use fozzy_trace::plan::Edition;
 use std::collections::BTreeSet;
 
 /// A partition.
@@ -69,14 +71,16 @@ impl Nemeses {
         new: Option<Parted<'_>>,
         gone: &BTreeSet<NodeId>,
     ) -> BTreeSet<NodeId> {
-        let active = self.active.iter().filter(|active| !active.grudge.0.is_empty());
+        let counts_together = self.edition >= Edition::EIGHTH;
+        let active = self.active.iter().filter(|active| counts_together && !active.grudge.0.is_empty());
         let active = active.map(|active| Parted { grudge: &active.grudge, among: &self.rules[active.rule].nodes });
         let partitions: Vec<Parted<'_>> = active.chain(new).collect();
         let refuses = |to: NodeId, from: NodeId| {
             partitions.iter().any(|parted| parted.grudge.cuts(from.0 as usize, to.0 as usize))
         };
         loop {
-            let hears = |to: NodeId, from: NodeId| !hits.contains(&from) && !gone.contains(&from) && !refuses(to, from);
+            let is_away = |node: &NodeId| counts_together && (hits.contains(node) || gone.contains(node));
+            let hears = |to: NodeId, from: NodeId| !is_away(&from) && !refuses(to, from);
             let is_hit = |node: NodeId, among: &[NodeId]| {
                 let heard = among.iter().filter(|from| **from == node || hears(node, **from)).count();
                 heard <= among.len() / 2 && among.iter().any(|from| refuses(node, *from))
