@@ -44,9 +44,9 @@ pub(crate) fn target_names(file: &PlanFile) -> Vec<String> {
     }
 }
 
-/// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are.
-pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Problems) {
-    let mut check = Check { path: Vec::new(), problems };
+/// Adds what is wrong with `file`; `kinds` are the kinds of faults that there are, and what was wrong `earlier` was left out of the file.
+pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], earlier: &Problems, problems: &mut Problems) {
+    let mut check = Check { path: Vec::new(), earlier, problems };
     check.machine(&file.machine, Some(MAIN));
     for (key, size) in [("memory", file.limits.memory), ("disk", file.limits.disk)] {
         if size == Some(ByteSize(0)) {
@@ -89,6 +89,7 @@ pub(crate) fn check(file: &PlanFile, kinds: &[&FaultKind], problems: &mut Proble
 
 struct Check<'a> {
     path: Vec<DocumentStep>,
+    earlier: &'a Problems,
     problems: &'a mut Problems,
 }
 
@@ -397,7 +398,10 @@ impl Check<'_> {
                     });
                 }
                 check.machine(&node.machine, Some(&node.name));
-                check.placeholders(&node.machine, node.count.is_some());
+                let count: Vec<DocumentStep> =
+                    check.path.iter().cloned().chain([DocumentStep::from("count")]).collect();
+                let is_counted = node.count.is_some() || check.earlier.is_wrong(&count);
+                check.placeholders(&node.machine, is_counted);
             });
         }
     }

@@ -187,7 +187,8 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
         return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
     }
     if !action.has_shapes() {
-        return None;
+        let is_linkless = action.is_between_machines() && names.len() < 2;
+        return is_linkless.then(|| ("kind", "one machine has no links to others; expected two at least".to_owned()));
     }
     if hit < 2 {
         return Some(("kind", "one machine cannot be parted; expected two at least".to_owned()));
@@ -243,6 +244,13 @@ pub(crate) fn resolve(
     }
     if phases != PhasesFile::default() && names.is_empty() {
         wrong.push((vec!["cluster".into()], "there are no machines: those of [[node]] are the cluster".to_owned()));
+    }
+    if let Some(most) = phases.hit_at_most
+        && !names.is_empty()
+        && most as usize > names.len()
+    {
+        let message = format!("expected at most {}, as many as there are machines, found {most}", names.len());
+        wrong.push((vec!["cluster".into(), "hit-at-most".into()], message));
     }
     if wrong.is_empty() { Ok(plans) } else { Err(wrong) }
 }

@@ -169,6 +169,11 @@ impl Problems {
         self.found.is_empty()
     }
 
+    /// Whether the value at this path was found wrong, and is therefore not in the file that is looked at next.
+    pub(crate) fn is_wrong(&self, path: &[DocumentStep]) -> bool {
+        self.found.iter().any(|(wrong, _)| wrong.iter().eq(self.within.iter().chain(path)))
+    }
+
     /// Adds those of `later` that are not mere consequences of ours: what is wrong with a table is not said when
     /// something in the table was wrong already.
     pub(crate) fn extend_independent(&mut self, later: Problems) {

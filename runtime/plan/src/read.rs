@@ -155,7 +155,7 @@ fn examine(mut value: Value, within: &[DocumentStep], problems: &mut Problems) -
     match serde_path_to_error::deserialize::<_, PlanFile>(value) {
         Ok(file) => {
             let mut later = Problems::within(within);
-            check(&file, FAULTS, &mut later);
+            check(&file, FAULTS, problems, &mut later);
             problems.extend_independent(later);
             Some(file)
         }

@@ -153,6 +153,8 @@ pub struct Plan {
 /// - sixth: a machine has one instruction budget for all lives of its program, and a machine that waits to start again is down.
 /// - seventh: a machine that loses power by the order of the program that routes its lines loses what was not durable, and one whose speed
 ///   that program ordered shows it on its monotonic clock.
+/// - eighth: the bound on machines that are hit counts all partitions together, and those that are hit or gone as not heard; a fault of
+///   links that hits one machine is about its links to the others, and one that is about no link does not strike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -161,6 +163,18 @@ pub struct Edition(u32);
 const RESTARTING_FAULTS: [&str; 3] = ["kill", "power-loss", "restart"];
 /// Kinds of faults that say what a loss of power takes of contents.
 const LOSING_FAULTS: [&str; 2] = ["lost-write", "torn-write"];
+/// Kinds of nemeses that are about messages between machines.
+const LINK_NEMESES: [&str; 9] = [
+    "nemesis-clog",
+    "nemesis-delay",
+    "nemesis-duplicate",
+    "nemesis-jam",
+    "nemesis-loss",
+    "nemesis-one-way",
+    "nemesis-partition",
+    "nemesis-reorder",
+    "nemesis-swizzle",
+];
 
 impl Edition {
     /// The first.
@@ -177,8 +191,10 @@ impl Edition {
     pub const SIXTH: Edition = Edition(5);
     /// The seventh.
     pub const SEVENTH: Edition = Edition(6);
+    /// The eighth.
+    pub const EIGHTH: Edition = Edition(7);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::SEVENTH;
+    pub const LATEST: Edition = Edition::EIGHTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -199,6 +215,7 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
+            _ if self.faults.iter().any(|fault| LINK_NEMESES.contains(&&*fault.kind)) => Edition::EIGHTH,
             _ if self.is_routed() => Edition::SEVENTH,
             _ if self.may_restart() || self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::SIXTH,
             _ if self.faults.iter().any(is_losing) => Edition::FIFTH,

@@ -9,7 +9,7 @@
 
 use crate::fault::{
     ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction, NemesisEvent,
-    NemesisRule,
+    NemesisRule, Parted,
 };
 use crate::machine_order::{Doom, FileDamage, MachineOrder};
 use crate::{Decider, FaultStrike, OpContext, World};
@@ -17,7 +17,7 @@ use fozzy_trace::facts::StrikeRecord;
 use fozzy_trace::nemesis::{
     CLOCK_DRIFTS_PPM, CLOCK_STEPS_NS, DELAYS_MS, Grudge, LOSSES_PERCENT, PartitionShape, SLOW_MS, shuffled,
 };
-use fozzy_trace::plan::HealScope;
+use fozzy_trace::plan::{Edition, HealScope};
 use fozzy_trace::{DecisionPart, Duration, Instant, NodeId, Purpose, Question};
 use std::collections::BTreeSet;
 
@@ -122,7 +122,7 @@ impl World {
         let Some(strike) = self.draw_strike(nemeses, &rule_of, at, &mut chance) else { return };
         nemeses.next += 1;
         let id = nemeses.next;
-        let NemesisStrike { until, hits, orders, windows, words, strength } = strike;
+        let NemesisStrike { until, hits, grudge, orders, windows, words, strength } = strike;
         let mut undo = Vec::new();
         for (node, order, back) in orders {
             self.obey(node, order);
@@ -137,7 +137,7 @@ impl World {
         }
         let machine = hits.first().map(|node| self.node(*node).name.clone()).unwrap_or_default();
         if until > at {
-            nemeses.active.push(ActiveNemesis { id, rule, hits, undo });
+            nemeses.active.push(ActiveNemesis { id, rule, hits, grudge, undo });
             nemeses.put(until, NemesisEvent::End { id });
         }
         nemeses.sent.clear();
@@ -161,14 +161,11 @@ impl World {
     ) -> Option<NemesisStrike> {
         let action = rule.action;
         // Programs that are gone cannot be hit, but what is for all messages needs none, and a dead member can be removed.
-        let is_up = |node: &NodeId| {
-            let machine = self.node(*node);
-            machine.exit.is_none() && machine.doomed.is_none() && !nemeses.is_down(*node)
-        };
+        let gone = self.gone(nemeses);
         let is_of_any = action.has_shapes() || action.is_everywhere() || action == NemesisAction::Membership;
         let nodes: Vec<NodeId> = match is_of_any {
             true => rule.nodes.clone(),
-            false => rule.nodes.iter().copied().filter(is_up).collect(),
+            false => rule.nodes.iter().copied().filter(|node| !gone.contains(node)).collect(),
         };
         if nodes.is_empty() {
             return None;
@@ -178,11 +175,13 @@ impl World {
             return self.draw_partition(nemeses, rule, &nodes, &primaries, at, chance);
         }
         let targets: Vec<NodeId> = match action.is_everywhere() {
-            true => nodes.clone(),
+            true if nodes.len() > 1 || nemeses.edition < Edition::EIGHTH => nodes.clone(),
+            // All links of one machine are about it, as if it were slow.
+            true => nemeses.allowed(nodes.clone(), &gone),
             false => {
                 let targets = chance.one_of("targets", &rule.plan.targets());
                 let drawn = targets.draw(nodes.len(), &primaries, &mut |site, bound| chance.below(site, bound));
-                nemeses.allowed(drawn.into_iter().map(|place| nodes[place]).collect())
+                nemeses.allowed(drawn.into_iter().map(|place| nodes[place]).collect(), &gone)
             }
         };
         if targets.is_empty() {
@@ -195,6 +194,8 @@ impl World {
         };
         let ms = |menu: &[u64]| -> Vec<u64> { menu.iter().map(|ms| ms * 1_000_000).collect() };
         let names = self.names_of(&targets);
+        // A fault of links was one between a single machine and itself.
+        let others: &[NodeId] = if nemeses.edition < Edition::EIGHTH { &targets } else { &nemeses.nodes };
         let mut strike = NemesisStrike { hits: set.clone(), words: names, ..NemesisStrike::none(at) };
         match action {
             NemesisAction::Partition | NemesisAction::OneWay => unreachable!("they have shapes"),
@@ -227,15 +228,15 @@ impl World {
             NemesisAction::ClockStrobe => strike.strength = strength_of(&STROBES_NS, chance),
             NemesisAction::Delay => {
                 let ns = strength_of(&ms(&DELAYS_MS), chance);
-                strike.everywhere(&set, LinkEffect::Delay(Duration(ns)), ns);
+                strike.everywhere(&targets, others, LinkEffect::Delay(Duration(ns)), ns);
             }
             NemesisAction::Loss => {
                 let shares: Vec<u64> = LOSSES_PERCENT.iter().map(|share| share * 10_000).collect();
                 let ppm = strength_of(&shares, chance).min(1_000_000);
-                strike.everywhere(&set, LinkEffect::Loss(ppm), ppm);
+                strike.everywhere(&targets, others, LinkEffect::Loss(ppm), ppm);
             }
-            NemesisAction::Duplicate => strike.everywhere(&set, LinkEffect::Duplicate, 0),
-            NemesisAction::Reorder => strike.everywhere(&set, LinkEffect::Reorder, 0),
+            NemesisAction::Duplicate => strike.everywhere(&targets, others, LinkEffect::Duplicate, 0),
+            NemesisAction::Reorder => strike.everywhere(&targets, others, LinkEffect::Reorder, 0),
             NemesisAction::Slow => {
                 let ns = strength_of(&ms(&[SLOW_MS]), chance);
                 strike.strength = ns;
@@ -316,10 +317,24 @@ impl World {
             }
             _ => {}
         }
+        // Such as one that has clogged no pair: what changes nothing has not struck.
+        let is_of_links = nemeses.edition >= Edition::EIGHTH && !strike.windows.is_empty();
+        if is_of_links && strike.windows.iter().all(LinkWindow::is_empty) {
+            return None;
+        }
         for window in strike.windows.iter_mut().filter(|window| window.until == Instant::NEVER) {
             window.until = strike.until;
         }
         Some(strike)
+    }
+
+    /// Machines whose programs are gone, by a nemesis or otherwise.
+    fn gone(&self, nemeses: &Nemeses) -> BTreeSet<NodeId> {
+        let is_gone = |node: &NodeId| {
+            let machine = self.node(*node);
+            machine.exit.is_some() || machine.doomed.is_some() || nemeses.is_down(*node)
+        };
+        nemeses.nodes.iter().copied().filter(is_gone).collect()
     }
 
     fn draw_partition(
@@ -344,7 +359,8 @@ impl World {
         let order: Vec<usize> = order.into_iter().map(|place| numbers[place]).collect();
         let ids = |hits: BTreeSet<usize>| -> BTreeSet<NodeId> { hits.into_iter().map(|n| NodeId(n as u32)).collect() };
         let grudge_of = |shape: &PartitionShape| shape.grudge(&order, &lead);
-        let fits = |shape: &PartitionShape| nemeses.allows(&ids(grudge_of(shape).without_majority(&order)));
+        let gone = self.gone(nemeses);
+        let fits = |shape: &PartitionShape| nemeses.allows(Parted { grudge: &grudge_of(shape), among: nodes }, &gone);
         let shapes: Vec<PartitionShape> = shapes.into_iter().filter(fits).collect();
         if shapes.is_empty() {
             return None;
@@ -352,6 +368,7 @@ impl World {
         let shape = chance.one_of("shape", &shapes);
         let mut grudge = grudge_of(&shape);
         let hits = ids(grudge.without_majority(&order));
+        let both = grudge.clone();
         if rule.action == NemesisAction::OneWay {
             let is_deaf = chance.below("direction", 2) == 0;
             grudge = grudge.one_way(order[0], is_deaf);
@@ -361,7 +378,7 @@ impl World {
             return None;
         }
         let words = grudge.words(&|node| self.node(NodeId(node as u32)).name.clone());
-        let mut strike = NemesisStrike { until, hits, words, ..NemesisStrike::none(at) };
+        let mut strike = NemesisStrike { until, hits, grudge: both, words, ..NemesisStrike::none(at) };
         strike.windows.push(LinkWindow::new(at, until, LinkSet::Grudge(grudge), LinkEffect::Cut));
         Some(strike)
     }
@@ -410,6 +427,8 @@ struct NemesisStrike {
     /// When it ends; at once, if it only damages.
     until: Instant,
     hits: BTreeSet<NodeId>,
+    /// Whom a partition parts, in both directions.
+    grudge: Grudge,
     /// What becomes of machines, and what ends that.
     orders: Vec<(NodeId, MachineOrder, Option<MachineOrder>)>,
     windows: Vec<LinkWindow>,
@@ -420,7 +439,15 @@ struct NemesisStrike {
 impl NemesisStrike {
     fn none(at: Instant) -> NemesisStrike {
         let (orders, windows, words) = (Vec::new(), Vec::new(), String::new());
-        NemesisStrike { until: at, hits: BTreeSet::new(), orders, windows, words, strength: 0 }
+        NemesisStrike {
+            until: at,
+            hits: BTreeSet::new(),
+            grudge: Grudge::default(),
+            orders,
+            windows,
+            words,
+            strength: 0,
+        }
     }
 
     fn order(&mut self, nodes: &[NodeId], order: MachineOrder, back: Option<MachineOrder>) {
@@ -433,11 +460,17 @@ impl NemesisStrike {
         self.windows.push(LinkWindow::new(from, Instant::NEVER, links, effect));
     }
 
-    /// All messages among some nodes; no machine is hit.
-    fn everywhere(&mut self, nodes: &BTreeSet<NodeId>, effect: LinkEffect, strength: u64) {
-        self.hits.clear();
+    /// All messages among some nodes, and no machine is hit; or between a single one and all others, and it is hit.
+    fn everywhere(&mut self, nodes: &[NodeId], all: &[NodeId], effect: LinkEffect, strength: u64) {
         self.strength = strength;
-        self.window(LinkSet::Among(nodes.clone()), effect);
+        let links = match nodes {
+            [node] if all.len() > 1 => LinkSet::Around(*node, all.iter().copied().collect()),
+            nodes => {
+                self.hits.clear();
+                LinkSet::Among(nodes.iter().copied().collect())
+            }
+        };
+        self.window(links, effect);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::maelstrom::{self, sizes_below};
 use fozzy_trace::nemesis::PartitionShape;
 use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, MountKind};
 use fozzy_trace::{Digest, NodeId, Plan};
-use fozzy_world::fault::{FaultTarget, NEMESES, NemesisAction, kind_of, machine_of};
+use fozzy_world::fault::{FaultTarget, NemesisAction, kind_of, machine_of};
 use fozzy_world::glob::{matches, matches_any};
 use fozzy_world::network::{AddressFamily, address_of};
 use std::collections::BTreeSet;
@@ -71,18 +71,21 @@ fn has_word(text: &str, name: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(is_of_name) && !text[at + name.len()..].starts_with(is_of_name))
 }
 
-/// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition.
+/// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition, and more than
+/// one if it is about what is between them.
 fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
     let struck = |pattern: &str, plan: &Plan| plan.nodes.iter().filter(|node| matches(pattern, &node.name)).count();
     if let Some(nemesis) = &fault.nemesis {
-        let kinds = NemesisAction::ALL.iter().zip(NEMESES);
-        let has_shapes = kinds.into_iter().any(|(action, kind)| kind.name == fault.kind && action.has_shapes());
+        let action = NemesisAction::of(&fault.kind);
+        let has_shapes = action.is_some_and(NemesisAction::has_shapes);
         // As a plan must have them that names these shapes.
         let shapes = nemesis.hits.iter().filter_map(|word| PartitionShape::of(word));
         let least = if has_shapes { shapes.map(PartitionShape::nodes_min).max().unwrap_or(2) } else { 1 };
-        let left = smaller.nodes.iter().filter(|node| !node.called && matches_any(&fault.target, &node.name));
+        let machines = smaller.nodes.iter().filter(|node| !node.called);
+        let is_linked = !action.is_some_and(NemesisAction::is_between_machines) || machines.clone().count() > 1;
+        let left = machines.filter(|node| matches_any(&fault.target, &node.name));
         let mut parts = fault.target.split(',').map(str::trim);
-        return left.count() >= least && parts.all(|part| struck(part, smaller) > 0);
+        return is_linked && left.count() >= least && parts.all(|part| struck(part, smaller) > 0);
     }
     let patterns: Vec<&str> = match kind_of(&fault.kind).map(|kind| kind.target) {
         Some(FaultTarget::Node) => vec![&fault.target],

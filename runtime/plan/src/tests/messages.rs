@@ -50,6 +50,11 @@ fn unknown_keys_come_with_the_nearest_known_one() {
         ],
     );
     check(&alone.replace("{name}", "{{name}}"), &[]);
+    // That the number is wrong is the only problem: the placeholders have theirs.
+    for count in ["0", "-1", "5000"] {
+        let wrong = counted.replace("count = 2", &format!("count = {count}")).replace("'{nodez}'", "'{nodes}'");
+        check(&wrong, &[&format!("3:1: `node[0].count`: expected a number from 1 to 999, found {count}")]);
+    }
 }
 
 #[test]
@@ -365,6 +370,10 @@ fn nemeses_fit_the_machines_of_the_plan() {
     );
     check("[cluster]\nhit-at-most = 1", "`cluster`: there are no machines: those of [[node]] are the cluster");
     check(
+        &format!("{nodes}[cluster]\nhit-at-most = 3"),
+        "`cluster.hit-at-most`: expected at most 2, as many as there are machines, found 3",
+    );
+    check(
         &format!("{nodes}[[nemesis]]\nkind = 'kill'\ntarget = 'n3'"),
         "`nemesis[0].target`: no machine is called `n3`; did you mean `n1`?",
     );
@@ -388,6 +397,12 @@ fn nemeses_fit_the_machines_of_the_plan() {
         "[[node]]\nname = 'n'\ncomponent = 'n.wasm'\n[[nemesis]]\nkind = 'membership'",
         "`nemesis[0].kind`: one machine cannot leave itself; expected two at least",
     );
+    for kind in ["loss", "delay", "duplicate", "reorder", "clog", "jam", "swizzle"] {
+        check(
+            &format!("[[node]]\nname = 'n'\ncomponent = 'n.wasm'\n[[nemesis]]\nkind = '{kind}'"),
+            "`nemesis[0].kind`: one machine has no links to others; expected two at least",
+        );
+    }
     let leaving = format!("{nodes}[[nemesis]]\nkind = 'membership'");
     let mut inputs = fozzy_trace::plan::Inputs::default();
     let resolved = super::parsed(&leaving).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);

@@ -11,19 +11,22 @@
 //! Invariants: never more machines are hit at once than the plan allows; what a window does to packets depends on the moment at which
 //! they are sent, and its end is known when it begins. Damaged files stay damaged, and count for their machines until the end.
 //! A machine counts from the moment at which it is to leave the cluster until it is said to be a member again.
-//! Not here: drawing a strike and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
+//! Not here: who counts as hit (`hits.rs`), drawing a strike and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files
+//! (`files/damage.rs`).
 
+mod hits;
 mod kinds;
 mod link_window;
 
+pub(crate) use hits::Parted;
 pub use kinds::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use link_window::{LinkEffect, LinkHarm, LinkSet, LinkWindow};
 
 use crate::glob::matches_any;
 use crate::machine_order::MachineOrder;
 use fozzy_trace::facts::FaultOverlaps;
-use fozzy_trace::nemesis::Chooser;
-use fozzy_trace::plan::{ClusterPlan, FaultPlan, HealScope, NemesisPlan, Plan};
+use fozzy_trace::nemesis::{Chooser, Grudge};
+use fozzy_trace::plan::{ClusterPlan, Edition, FaultPlan, HealScope, NemesisPlan, Plan};
 use fozzy_trace::{DecisionPart, Duration, Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,6 +66,8 @@ pub(crate) struct Nemeses {
     /// Packets that each machine has sent to others since the last strike.
     pub(crate) sent: BTreeMap<NodeId, u64>,
     pub(crate) overlaps: FaultOverlaps,
+    /// Of the plan.
+    pub(crate) edition: Edition,
 }
 
 /// A nemesis of the plan.
@@ -95,6 +100,8 @@ pub(crate) struct ActiveNemesis {
     pub(crate) rule: usize,
     /// Machines that are hit, so that they count.
     pub(crate) hits: BTreeSet<NodeId>,
+    /// Whom it parts; of a partition in one direction both, as an answer needs both.
+    pub(crate) grudge: Grudge,
     /// What ends it.
     pub(crate) undo: Vec<(NodeId, MachineOrder)>,
 }
@@ -159,6 +166,7 @@ impl Nemeses {
             timers: Vec::new(),
             sent: BTreeMap::new(),
             overlaps: FaultOverlaps::default(),
+            edition: plan.edition,
         };
         for rule in 0..nemeses.rules.len() {
             nemeses.put(nemeses.rules[rule].slot_at(0), NemesisEvent::Chance { rule, slot: 0 });
@@ -234,12 +242,6 @@ impl Nemeses {
         FaultOverlaps { nemeses: self.rules.iter().map(|rule| rule.place).collect(), ..self.overlaps.clone() }
     }
 
-    /// Machines that are hit now.
-    pub(crate) fn hits(&self) -> BTreeSet<NodeId> {
-        let active = self.active.iter().flat_map(|active| active.hits.iter().copied());
-        active.chain(self.damaged.iter().copied()).chain(self.absent.iter().flatten().copied()).collect()
-    }
-
     /// Whether machines leave and join.
     pub(crate) fn changes_members(&self) -> bool {
         self.rules.iter().any(|rule| rule.action == NemesisAction::Membership)
@@ -249,19 +251,6 @@ impl Nemeses {
     pub(crate) fn wanted_out(&self) -> BTreeSet<NodeId> {
         let leaving = self.active.iter().filter(|active| self.rules[active.rule].action == NemesisAction::Membership);
         leaving.flat_map(|active| &active.hits).chain(&self.left_out).copied().collect()
-    }
-
-    /// Of some machines, in their order, those that may be hit, too.
-    pub(crate) fn allowed(&self, targets: Vec<NodeId>) -> Vec<NodeId> {
-        let Some(most) = self.cluster.hit_max else { return targets };
-        let mut hits = self.hits();
-        let is_allowed = |node: &NodeId| hits.contains(node) || hits.len() < most as usize && hits.insert(*node);
-        targets.into_iter().filter(is_allowed).collect()
-    }
-
-    /// Whether all of these may be hit.
-    pub(crate) fn allows(&self, targets: &BTreeSet<NodeId>) -> bool {
-        self.cluster.hit_max.is_none_or(|most| self.hits().union(targets).count() <= most as usize)
     }
 
     /// Draws how long it lasts that begins at `at`.

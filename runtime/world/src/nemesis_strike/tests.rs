@@ -5,7 +5,7 @@ use crate::decide::tests::SeededDecider;
 use crate::fault::NEMESIS_PREFIX;
 use fozzy_trace::Seed;
 use fozzy_trace::plan::{
-    AllowedEnd, ClusterPlan, Edition, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, Plan, ProgramPlan,
+    AllowedEnd, ClusterPlan, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, Plan, ProgramPlan,
 };
 use fozzy_trace::source::SeededSource;
 use std::sync::Arc;
@@ -107,6 +107,17 @@ fn every_kind_begins_and_ends() {
     }
 }
 
+/// How many of five machines are hit by a nemesis, or hear no majority of those that are not, as packets go.
+fn hit_or_without_majority(mut nemeses: Nemeses, now: Instant) -> usize {
+    let mut hit: BTreeSet<NodeId> = nemeses.active.iter().flat_map(|active| active.hits.iter().copied()).collect();
+    hit.extend(&nemeses.damaged);
+    let mut has_majority = |to: NodeId| {
+        let mut hears = |from: NodeId| !hit.contains(&from) && !nemeses.harm(from, to, now).is_cut;
+        (1..=5).map(NodeId).filter(|from| *from == to || hears(*from)).count() > 2
+    };
+    (1..=5).map(NodeId).filter(|node| hit.contains(node) || !has_majority(*node)).count()
+}
+
 #[test]
 fn never_more_machines_are_hit_than_the_plan_allows() {
     let words = [
@@ -126,13 +137,104 @@ fn never_more_machines_are_hit_than_the_plan_allows() {
         let faults = words.iter().map(|word| nemesis(word, &[])).collect();
         let mut lab = Lab::new(5, faults, phases(Some(2), Some(100), HealScope::All), seed);
         let mut most = 0;
-        while lab.step().is_some() {
-            let hits = lab.nemeses().hits().len();
+        while let Some(at) = lab.step() {
+            let hits = lab.nemeses().hits(&BTreeSet::new()).len();
             most = most.max(hits);
             assert!(hits <= 2, "seed {seed}: {hits} machines are hit");
+            let lost = hit_or_without_majority(lab.nemeses().clone(), at);
+            assert!(lost <= 2, "seed {seed}: {lost} machines are hit, or hear no majority of those that are not");
         }
         assert_eq!(most, 2, "seed {seed}: the bound is reached");
     }
+}
+
+#[test]
+fn partitions_count_together_and_who_is_hit_is_not_heard() {
+    let faults = vec![nemesis("partition", &[]), nemesis("one-way", &[])];
+    let lab = Lab::new(5, faults, phases(Some(2), None, HealScope::All), 1);
+    let ids = |numbers: &[u32]| -> BTreeSet<NodeId> { numbers.iter().copied().map(NodeId).collect() };
+    let (none, among) = (BTreeSet::new(), lab.nemeses().nodes.clone());
+    let parted = |first: &[usize], others: &[usize], hits: &[u32]| {
+        let mut grudge = Grudge::default();
+        grudge.refuse(first, others);
+        grudge.refuse(others, first);
+        let mut nemeses = lab.nemeses().clone();
+        nemeses.active.push(ActiveNemesis { id: 1, rule: 0, hits: ids(hits), grudge, undo: Vec::new() });
+        nemeses
+    };
+
+    // Each hears a majority, but not of those that it hears behind the partition.
+    let mut ring = Grudge::default();
+    for (to, from) in [(2, [4, 5]), (3, [1, 4]), (5, [1, 2])] {
+        ring.refuse(&[to], &from);
+    }
+    let ring = Parted { grudge: &ring, among: &among };
+    assert!(lab.nemeses().allows(ring, &none));
+    assert!(!parted(&[1, 4], &[2, 3, 5], &[1, 4]).allows(ring, &none));
+
+    // The bridge is needed while it is one, and whoever else is gone leaves the others a majority.
+    let bridge = parted(&[1, 2], &[4, 5], &[]);
+    let drawn = || [3, 1, 2].map(NodeId).to_vec();
+    assert_eq!(bridge.hits(&none), none);
+    assert_eq!(bridge.hits(&ids(&[3])), ids(&[1, 2, 4, 5]), "its program is gone");
+    assert_eq!(bridge.allowed(drawn(), &none), [1, 2].map(NodeId));
+    assert_eq!(lab.nemeses().allowed(drawn(), &none), [3, 1].map(NodeId));
+
+    let early = |nemeses: Nemeses| Nemeses { edition: Edition::SEVENTH, ..nemeses };
+    assert!(early(parted(&[1, 4], &[2, 3, 5], &[1, 4])).allows(ring, &none), "as runs before were recorded");
+    assert_eq!(early(bridge).allowed(drawn(), &none), [3, 1].map(NodeId));
+
+    // Without a partition only those count that are hit, even where too few are left.
+    let most = Lab::new(5, vec![nemesis("kill", &[])], phases(Some(3), None, HealScope::All), 1);
+    assert_eq!(most.nemeses().allowed(drawn(), &none), drawn());
+}
+
+#[test]
+fn what_is_about_links_touches_one_when_it_strikes() {
+    let run =
+        |nodes: u32, fault: FaultPlan| Lab::new(nodes, vec![fault], phases(Some(1), Some(200), HealScope::All), 1);
+    let is_struck = |lab: &Lab, from: u32, to: u32, at: Instant| {
+        let mut nemeses = lab.nemeses().clone();
+        nemeses.windows.clear();
+        let calm = nemeses.harm(NodeId(from), NodeId(to), at);
+        lab.nemeses().clone().harm(NodeId(from), NodeId(to), at) != calm
+    };
+    for word in ["delay", "loss", "duplicate", "reorder"] {
+        let mut lab = run(3, FaultPlan { target: "n1".to_owned(), ..nemesis(word, &[]) });
+        let mut at = Instant::START;
+        while lab.nemeses().active.is_empty() {
+            at = lab.step().expect("it strikes in each interval");
+        }
+        for (from, to, expected) in [(1, 2, true), (3, 1, true), (2, 3, false), (0, 1, false)] {
+            assert_eq!(is_struck(&lab, from, to, at), expected, "{word}: n{from} to n{to}");
+        }
+        assert_eq!(lab.nemeses().hits(&BTreeSet::new()), BTreeSet::from([NodeId(1)]), "{word}");
+    }
+
+    // One pair in two is clogged, and here is one.
+    let mut lab = run(2, nemesis("clog", &["one"]));
+    while let Some(at) = lab.step() {
+        let is_clogged = is_struck(&lab, 1, 2, at) || is_struck(&lab, 2, 1, at);
+        assert_eq!(is_clogged, !lab.nemeses().active.is_empty(), "at {at}");
+    }
+    let chances = lab.world.faults.report().rules[0].chances;
+    assert!(lab.strikes() > 2 && lab.strikes() < chances, "{} of {chances}", lab.strikes());
+
+    for action in NemesisAction::ALL {
+        let mut plan = Plan { faults: vec![nemesis(action.word(), &[])], ..Plan::default() };
+        plan.renew_edition();
+        assert_eq!(plan.edition >= Edition::EIGHTH, action.is_between_machines(), "{}", action.word());
+        if action.is_between_machines() {
+            let mut lab = run(1, plan.faults.remove(0));
+            while lab.step().is_some() {}
+            assert_eq!(lab.strikes(), 0, "{}", action.word());
+        }
+    }
+    // As runs before were recorded.
+    let mut lab = run(1, nemesis("loss", &[]));
+    lab.world.faults.nemeses.as_mut().expect("there is one").edition = Edition::SEVENTH;
+    while lab.step().is_some() {}
+    assert!(lab.strikes() > 2, "{} strikes", lab.strikes());
 }
 
 #[test]
@@ -150,7 +252,7 @@ fn a_machine_counts_until_it_is_a_member_again() {
         let wanted = lab.world.wanted_out(&out).expect("as before");
         assert!(wanted.is_empty() || wanted == out, "{wanted:?} is not {out:?}");
         is_over |= wanted.is_empty();
-        assert_eq!(lab.nemeses().hits().len(), 1);
+        assert_eq!(lab.nemeses().hits(&BTreeSet::new()).len(), 1);
         lab.step();
     }
     assert!(is_over, "the strike ends");

@@ -3,6 +3,7 @@
 use super::*;
 use fozzy_trace::Duration;
 use fozzy_trace::plan::{CountedNode, Inputs, MachinePlan, NODES_VARIABLE, NemesisPlan, NodePlan, ProgramPlan};
+use fozzy_world::fault::NEMESES;
 
 fn plan(count: u32) -> Plan {
     let node = |number: u32| NodePlan {
@@ -80,6 +81,8 @@ fn faults_that_are_left_can_strike() {
         (fault("io-error", "/n9/*", None), vec![1, 2, 3]),
         (fault(nemesis("kill"), "*", Some(&[])), vec![1, 2, 3]),
         (fault(nemesis("kill"), "n1, n3", Some(&[])), vec![3]),
+        (fault(nemesis("loss"), "n1", Some(&[])), vec![2, 3]),
+        (fault(nemesis("slow"), "n1", Some(&[])), vec![1, 2, 3]),
         (fault(nemesis("partition"), "n1,n2", Some(&["one"])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&[])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&["halves", "bridge"])), vec![3]),

@@ -111,6 +111,14 @@ impl NemesisAction {
         matches!(self, NemesisAction::Delay | NemesisAction::Loss | NemesisAction::Duplicate | NemesisAction::Reorder)
     }
 
+    /// Whether it is about messages between the machines of a plan only, so that there must be two of them.
+    #[must_use]
+    pub const fn is_between_machines(self) -> bool {
+        self.has_shapes()
+            || self.is_everywhere()
+            || matches!(self, NemesisAction::Clog | NemesisAction::Jam | NemesisAction::Swizzle)
+    }
+
     /// Whether it damages files, which then stay damaged.
     #[must_use]
     pub const fn is_of_files(self) -> bool {

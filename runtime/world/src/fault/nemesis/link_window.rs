@@ -71,6 +71,18 @@ impl LinkWindow {
         LinkWindow { from, until, links, effect, healed: BTreeSet::new() }
     }
 
+    /// Whether it is about no link at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_other = |node: &NodeId, others: &BTreeSet<NodeId>| others.iter().any(|other| other != node);
+        match &self.links {
+            LinkSet::Grudge(grudge) => grudge.0.is_empty(),
+            LinkSet::Touching(nodes) => nodes.is_empty(),
+            LinkSet::Into(nodes, senders) => !nodes.iter().any(|node| has_other(node, senders)),
+            LinkSet::Around(node, others) => !has_other(node, others),
+            LinkSet::Among(nodes) => nodes.len() < 2,
+        }
+    }
+
     /// Whether it is about a packet that is sent at this moment.
     pub(crate) fn holds(&self, from: NodeId, to: NodeId, at: Instant) -> bool {
         let is_of = |set: &BTreeSet<NodeId>, node: NodeId| set.contains(&node);
