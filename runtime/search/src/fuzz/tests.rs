@@ -508,7 +508,7 @@ fn what_a_run_does_not_confirm_is_no_finding_and_ends_nothing() {
     assert_eq!((notes.found.len(), campaign.findings().all().len()), (1, 1));
     assert_eq!(campaign.findings().all()[0].verdict, verdict("x"));
     let stats = campaign.stats();
-    assert!(stats.unconfirmed > 2 && stats.failures == 1, "{stats:?}");
+    assert!(stats.unconfirmed >= 2 && stats.failures == 1, "{stats:?}");
 }
 
 #[test]
