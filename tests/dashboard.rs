@@ -227,7 +227,7 @@ fn who_has_the_token_reads_documents_traces_and_patches_and_nobody_else_anything
     fozzy.run(&["dashboard", "no.fozzy", "--export", "more"]).exits(2).refuses(&["no.fozzy"]);
     // One that is damaged is left out, and said; the rest is written. No page is made of it.
     let blob = fleet["failures"][0]["tracePath"].as_str().expect("a file");
-    fozzy.write(blob, fozzy.read("got.fozzy")[..20].to_vec());
+    fozzy.write(blob, &fozzy.read("got.fozzy")[..20]);
     let said = fozzy.run(&["dashboard", "--export", "partial"]).exits(2).out();
     assert!(said.contains("wrote partial/index.html") && said.contains(trace) && said.contains("damaged"), "{said}");
     let partial: Value = serde_json::from_slice(&fozzy.read("partial/api/fleet.json")).expect("JSON");

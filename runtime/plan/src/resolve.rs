@@ -72,7 +72,7 @@ impl PlanFile {
     ) -> Result<ResolvedPlan, Problems> {
         let mut problems = Problems::default();
         // Again, because this plan may be built from flags or merged.
-        check(self, FAULTS, &mut problems);
+        check(self, FAULTS, &Problems::default(), &mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
