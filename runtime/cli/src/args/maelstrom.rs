@@ -62,7 +62,7 @@ pub(crate) struct MaelstromTestArgs {
     /// Seconds between two steps of what goes wrong, on average.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) nemesis_interval: f64,
-    /// The nodes to which it happens; partitions are between them. Without it, all.
+    /// The nodes to which it happens: faults of messages strike those from and to them, partitions are between them. Without it, all.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "nemesis")]
     pub(crate) nemesis_targets: Vec<String>,
     /// When a partition is looked at: when a message is received, as Maelstrom does, or when it is sent, so that what is on its way arrives.
