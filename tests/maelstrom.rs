@@ -173,6 +173,15 @@ fn only_named_nodes_are_hit() {
 }
 
 #[test]
+fn output_has_a_limit_that_a_flag_moves() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 1 --time-limit 2 --output-limit";
+    let beyond = test(&fozzy, "node.wasm", &format!("{words} 1B")).exits(1).err();
+    assert!(beyond.contains("more than 1 bytes: --output-limit allows more"), "{beyond}");
+    test(&fozzy, "node.wasm", &format!("{words} 1MiB")).exits(0);
+}
+
+#[test]
 fn goals_are_judged_and_messages_are_drawn() {
     let fozzy = with_node(true);
     let words = "broadcast --node-count 3 --time-limit 4 --rate 5 --latency 10 --json --out out --goal";

@@ -41,7 +41,13 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     }
     let options = args.options().map_err(|why| CliError::new(ErrorKind::Usage, why))?;
     let tested = options.clone();
-    let request = MaelstromRequest { options, bin: args.bin.clone(), args: args.args.clone(), fuel: args.fuel };
+    let request = MaelstromRequest {
+        options,
+        bin: args.bin.clone(),
+        args: args.args.clone(),
+        fuel: args.fuel,
+        output_bytes: args.output_limit.map(|size| size.0),
+    };
     let prepared = prepare(&context.project, &request)?;
     if let Some(seeds) = seeds {
         let request = SweepRequest {
