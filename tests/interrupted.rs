@@ -45,7 +45,7 @@ fn an_exploration_gives_up_the_run_that_is_at_work_when_its_time_is_over() {
             "{document}"
         );
         let warning = document["warnings"][0].as_str().unwrap_or_default();
-        assert!(warning.contains(given_up) && warning.contains("and may never end"), "{document}");
+        assert!(warning.contains(given_up) && warning.contains("before the limits that are given"), "{document}");
     }
     // Whether it computes or calls: what never ends once was not explored.
     for program in ["for-ever.wat", "asks.wat"] {

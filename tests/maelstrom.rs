@@ -153,6 +153,32 @@ fn only_named_nodes_are_hit() {
     let calls = fozzy.run(&["trace", "show", "named.fozzy"]).exits(0).out();
     let orders: Vec<&str> = calls.lines().filter(|line| line.contains("!pause") || line.contains("!kill")).collect();
     assert!(orders.len() > 2 && !orders.iter().any(|line| line.contains("n0")), "{orders:#?}");
+    // Messages that neither come from such a node nor go to one are not struck.
+    let words =
+        "broadcast --node-count 3 --topology total --time-limit 10 --rate 10 --nemesis loss --nemesis-interval 1";
+    let lost_of_others = |targets: &str| {
+        test(&fozzy, "node.wasm", &format!("{words}{targets} --record lost.fozzy --record-collision overwrite"))
+            .exits(0);
+        let shown = fozzy.run(&["trace", "show", "lost.fozzy", "--messages"]).exits(0).out();
+        let lost: Vec<&str> =
+            shown.lines().filter(|line| line.contains("-> ") && line.contains("not received")).collect();
+        assert!(!lost.is_empty(), "{shown}");
+        let of_others = lost.iter().filter(|line| !line.contains("n2 ")).count();
+        (of_others, shown)
+    };
+    let (of_all, shown) = lost_of_others("");
+    assert!(of_all > 0 && !shown.contains("from and to"), "{shown}");
+    let (of_others, shown) = lost_of_others(" --nemesis-targets n2");
+    assert!(of_others == 0 && shown.contains(" of 100, from and to n2"), "{shown}");
+}
+
+#[test]
+fn output_has_a_limit_that_a_flag_moves() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 1 --time-limit 2 --output-limit";
+    let beyond = test(&fozzy, "node.wasm", &format!("{words} 1B")).exits(1).err();
+    assert!(beyond.contains("more than 1 bytes: --output-limit allows more"), "{beyond}");
+    test(&fozzy, "node.wasm", &format!("{words} 1MiB")).exits(0);
 }
 
 #[test]

@@ -222,6 +222,35 @@ fn two_machines_reach_each_other() {
 }
 
 #[test]
+fn datagrams_between_machines_are_messages() {
+    let fozzy = Fozzy::new();
+    let wait = ("poll_oneoff 880 128 1 192", 0);
+    // To where the server listens, and to where nobody does.
+    let client = [
+        wait,
+        ("set 32 0x0200000a", 0),
+        ("sock_open 1 1 4", 0),
+        ("sock_send_to *4 208 2 16 9000 0 196", 0),
+        ("sock_send_to *4 232 1 16 9001 0 196", 0),
+        wait,
+    ];
+    fozzy.write("main.wat", program(&client));
+    let server = [
+        ("sock_open 1 1 0", 0),
+        ("sock_bind *0 16 9000", 0),
+        ("sock_recv_from *0 200 1 48 0 56 196 224", 0),
+        ("word 196", 5),
+    ];
+    fozzy.write("server.wat", program(&server));
+    fozzy.write("plan.toml", PLAN);
+    fozzy.run(&["run", "main.wat", "--plan", "plan.toml", "--record", "a.fozzy"]).exits(0);
+    let shown = fozzy.run(&["trace", "show", "a.fozzy", "--messages"]).exits(0).out();
+    let sent: Vec<&str> = shown.lines().filter(|line| line.contains("main -> server  datagram of 5 bytes")).collect();
+    assert_eq!(sent.len(), 2, "{shown}");
+    assert!(!sent[0].contains("not received") && sent[1].ends_with("datagram of 5 bytes, not received"), "{shown}");
+}
+
+#[test]
 fn faults_of_the_network_strike_connections_of_preview_1() {
     let fozzy = two_machines();
     let faulty = ["run", "main.wat", "--plan", "plan.toml", "--faults", "connection-reset:100%", "--json"];

@@ -52,6 +52,8 @@ pub struct MaelstromRequest {
     pub args: Vec<String>,
     /// Instructions of each machine, if the default is not right.
     pub fuel: Option<u64>,
+    /// Bytes that each machine may write to its standard streams, if the default is not right.
+    pub output_bytes: Option<u64>,
 }
 
 /// Plans and compiles a test.
@@ -88,10 +90,14 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
         counted: None,
     };
     let fuel = request.fuel.unwrap_or(FUEL_DEFAULT + u64::from(steps) * FUEL_OF_A_STEP);
+    let mut limits = Limits { fuel, ..Limits::default() };
+    if let (Some(host), Some(bytes)) = (&mut limits.host, request.output_bytes) {
+        host.output_bytes = bytes;
+    }
     let plan = Plan {
         main,
         nodes: options.nodes.iter().map(machine).collect(),
-        limits: Limits { fuel, ..Limits::default() },
+        limits,
         scenario: Some(ScenarioPlan::all(1, steps)),
         edition: Edition::LATEST,
         names: NameDurability::Ext4,

@@ -9,11 +9,16 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
+use crate::pipeline::TIME_DEFAULT;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
+use fozzy_trace::plan::{FUEL_DEFAULT, Limits};
 use fozzy_trace::{Duration, counted};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// A run that was at work for less than this part of its search is cut off at the end as any other may be.
+const LONG_RUN_SHARE: u64 = 10;
 
 /// The clock of one search.
 pub struct SearchClock {
@@ -62,6 +67,13 @@ impl SearchClock {
         self.watch.elapsed_ns() - self.excluded_ns.load(Ordering::Relaxed)
     }
 
+    /// Runs that the end of the search has cut off and that may never end: none if it was at work for a short while only. `before_ns` is
+    /// when a run was last known to have ended.
+    pub(crate) fn given_up(&self, interrupt: &Interrupt, before_ns: u64) -> u64 {
+        let elapsed_ns = self.elapsed_ns();
+        u64::from(interrupt.has_struck() && is_long(elapsed_ns.saturating_sub(before_ns), elapsed_ns))
+    }
+
     /// Whether the search is over.
     pub fn is_over(&self) -> bool {
         self.elapsed_ns() >= self.end_ns.load(Ordering::Relaxed) || (self.stop)()
@@ -89,15 +101,21 @@ pub(crate) fn unconfirmed_error() -> CampaignError {
     CampaignError::new(ErrorKind::Interrupted, message).hint("a longer --time leaves time for it")
 }
 
-/// The warning of a search that has given up this number of runs at its end: what is found in no other run may be in these.
-pub fn given_up_warning(runs: u64) -> Option<String> {
-    (runs > 0).then(|| {
-        format!(
-            "{} still at work at the end, given up, and may never end: with --timeout (virtual time) or --fuel (instructions), a run \
-             of more is a failure",
-            counted(runs, "run")
-        )
-    })
+/// Whether a run that has been at work for so long is one of those that may never end.
+fn is_long(at_work_ns: u64, searched_ns: u64) -> bool {
+    at_work_ns >= searched_ns / LONG_RUN_SHARE
+}
+
+/// The warning of a search that has given up this number of runs at its end, under these limits: what is found in no other run may be in
+/// these.
+pub fn given_up_warning(runs: u64, limits: &Limits) -> Option<String> {
+    let is_limited = limits.time.is_some_and(|time| time != TIME_DEFAULT) || limits.fuel != FUEL_DEFAULT;
+    let flags = "--timeout (virtual time) or --fuel (instructions)";
+    let words = match is_limited {
+        true => format!("given up before the limits that are given: a smaller {flags} makes a run of more a failure"),
+        false => format!("given up, and may never end: with {flags}, a run of more is a failure"),
+    };
+    (runs > 0).then(|| format!("{} still at work at the end, {words}", counted(runs, "run")))
 }
 
 /// What it means that the first execution of a search failed to come to its end in time: nothing was searched.
@@ -135,6 +153,28 @@ mod tests {
         interrupt.disarm();
         assert!(!interrupt.strikes());
         assert!(SearchClock::start(None, Arc::new(|| true)).is_over());
+    }
+
+    #[test]
+    fn a_run_that_is_given_up_is_warned_of_as_its_limits_and_its_time_say() {
+        let second = 1_000_000_000;
+        assert!(!is_long(second / 3, 8 * second) && is_long(second, 8 * second) && is_long(0, 0));
+        let clock = SearchClock::start(None, Arc::new(|| false));
+        let interrupt = Interrupt::default();
+        assert_eq!(clock.given_up(&interrupt, 0), 0, "nothing was cut off");
+        interrupt.arm(Arc::new(|| true));
+        assert!(interrupt.strikes());
+        assert_eq!(clock.given_up(&interrupt, 0), 1);
+        let warning = |runs: u64, limits: Limits| given_up_warning(runs, &limits).unwrap_or_default();
+        assert_eq!(warning(0, Limits::default()), "");
+        let endless = "1 run still at work at the end, given up, and may never end: with --timeout (virtual time) or --fuel \
+                       (instructions), a run of more is a failure";
+        assert_eq!(warning(1, Limits::default()), endless);
+        assert_eq!(warning(1, Limits { time: Some(TIME_DEFAULT), ..Limits::default() }), endless);
+        let limited = "2 runs still at work at the end, given up before the limits that are given: a smaller --timeout (virtual \
+                       time) or --fuel (instructions) makes a run of more a failure";
+        assert_eq!(warning(2, Limits { time: Some(Duration(1)), ..Limits::default() }), limited);
+        assert_eq!(warning(2, Limits { fuel: 1, ..Limits::default() }), limited);
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod unique_ids;
 
 pub(crate) use set_full::LatencyBound;
 
+use crate::history::error::quoted;
 use crate::history::{
     ClientCall, DatumId, HistoryError, HistoryOperation, OperationHistory, OperationType, pair_calls,
 };
@@ -44,6 +45,8 @@ pub struct CheckerRow {
     pub name: &'static str,
     /// What it holds a history to.
     pub summary: &'static str,
+    /// The operations that it reads; none if it reads those of any name.
+    pub functions: &'static [&'static str],
     /// Whether each key of a history with values `[key value]` is judged by itself.
     by_key: bool,
     check: fn(&CallHistory<'_>, &mut CheckerVerdict) -> Result<(), HistoryError>,
@@ -77,6 +80,19 @@ pub fn checker(name: &str) -> Option<&'static CheckerRow> {
     CHECKERS.iter().find(|row| row.name == name)
 }
 
+impl CheckerRow {
+    /// Why a history that has calls tells it nothing, in a sentence: none of them is an operation that it reads.
+    fn misfit(&self, calls: &CallHistory<'_>) -> Option<String> {
+        let name = |call: &ClientCall| calls.history.function_name(calls.invoked(call));
+        let first = calls.calls.first().filter(|_| !self.functions.is_empty())?;
+        if calls.calls.iter().any(|call| self.functions.contains(&name(call))) {
+            return None;
+        }
+        let (found, expected) = (quoted(name(first)), self.functions.join(", "));
+        Some(format!("the operations do not fit: found {found}, expected {expected}"))
+    }
+}
+
 /// What a test knows, and its history does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckerOptions {
@@ -88,6 +104,9 @@ pub struct CheckerOptions {
 
 /// Anomalies of one kind that are described; further ones are counted.
 const ANOMALIES_MAX: usize = 48;
+
+/// The kind of what is said of a history none of whose operations the checker reads.
+pub(crate) const MISFIT: &str = "misfit";
 
 /// How the names of latencies begin among what is counted.
 const LATENCY: &str = "stable-latency-ms";
@@ -237,7 +256,7 @@ impl CallHistory<'_> {
     }
 }
 
-/// Judges a history by a checker.
+/// Judges a history by a checker. One that has calls, none of which the checker reads, is unknown: it would have every property.
 ///
 /// # Errors
 /// When its calls do not pair, or have values that the checker cannot read.
@@ -290,7 +309,13 @@ pub fn check_property_with(
         verdict.unknown("undecided", "time was used up; --time gives more");
         return Ok(verdict);
     }
-    judged.map(|()| verdict)
+    judged?;
+    if let Some(why) = row.misfit(&calls) {
+        // That nothing was read, say, follows from it.
+        verdict.anomalies.clear();
+        verdict.unknown(MISFIT, &why);
+    }
+    Ok(verdict)
 }
 
 /// Whether the value of each call is a pair, and one shows that its first part is a key: it asked `[key nil]`.

@@ -10,7 +10,7 @@
 //! of a finding is the checker, the anomaly and the class of the key, never a value.
 //! Not here: anomalies that end a run while it continues (`fozzy_trace::facts::Operations`).
 
-use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, check_property_with, checker};
+use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, MISFIT, check_property_with, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::{JudgedFinding, JudgedRun};
@@ -176,7 +176,7 @@ fn violation(history: &OperationHistory, criterion: &HistoryCriterion, models: &
         (ISOLATION, _) => isolation(history, &criterion.model, &limits),
         _ => property(history, criterion),
     };
-    judged.unwrap_or_else(|why| Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))))
+    judged.unwrap_or_else(|why| Some(Violation::unjudged(MISFIT, format!("the operations do not fit: {why}"))))
 }
 
 /// Whether calls have an order that a model allows.
@@ -215,7 +215,7 @@ fn order_of_program(
     match (model.failure(), judged) {
         (Some(why), _) => failed(why),
         (None, Ok(violation)) => violation,
-        (None, Err(why)) => Some(Violation::unjudged("misfit", format!("the operations do not fit: {why}"))),
+        (None, Err(why)) => Some(Violation::unjudged(MISFIT, format!("the operations do not fit: {why}"))),
     }
 }
 
@@ -316,8 +316,9 @@ fn property(history: &OperationHistory, criterion: &HistoryCriterion) -> Result<
         }
         Validity::Valid => None,
         Validity::Unknown => {
-            let why = first(false).map_or("no verdict", |one| one.message.as_str());
-            Some(Violation { is_open: true, ..Violation::unjudged("undecided", why.to_owned()) })
+            let (kind, why) = first(false).map_or(("", "no verdict"), |one| (one.kind, one.message.as_str()));
+            let anomaly = if kind == MISFIT { MISFIT } else { "undecided" };
+            Some(Violation { is_open: true, ..Violation::unjudged(anomaly, why.to_owned()) })
         }
         Validity::Invalid => {
             let (kind, message) = first(true).map_or(("invalid", name), |one| (one.kind, one.message.as_str()));
@@ -448,6 +449,23 @@ mod tests {
         check("linearisable", "", &stale, "Error linearisable: no such checker");
         check("linearizable", "kw", &stale, "Error linearizable kw: no such checker");
         check("set", "kv", &lost, "Error set kv: no such checker");
+    }
+
+    #[test]
+    fn operations_that_no_checker_reads_are_no_pass() {
+        let others = [("next-id", "", "7"), ("next-id", "", "7")];
+        for row in CHECKERS.iter().filter(|row| !row.functions.is_empty()) {
+            check(row.name, "", &others, &format!("Error {}: misfit", row.name));
+        }
+        check("unique-ids", "", &[("next-id", "", "7"), ("generate", "", "7")], "");
+        let lock = ("acquire", "", "");
+        check("linearizable", "fenced-mutex", &[lock], "Error linearizable fenced-mutex: misfit");
+        check("sequential", "fenced-mutex", &[lock], "Error sequential fenced-mutex: misfit");
+        check("linearizable", "fenced-mutex", &[("acquire", "", "3")], "");
+        check("linearizable", "owner-mutex", &[lock], "");
+        // Two hold it, whatever their tokens are.
+        let both = "Fail linearizable fenced-mutex: not-linearizable";
+        check("linearizable", "fenced-mutex", &[lock, lock], both);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod timeline;
 mod unique;
 mod violation;
 
+use crate::history::error::quoted;
 use crate::history::{DatumId, HistoryError, OperationHistory};
 use crate::model::{ModelRow, SequentialModel};
 pub use minimize::{MinimalViolation, minimize_sequential_violation, minimize_violation};
@@ -133,7 +134,30 @@ pub fn check_linearizability(
     limits: &CheckLimits<'_>,
 ) -> Result<LinearizabilityVerdict, HistoryError> {
     let (partitions, by_element) = partition::partitions(history, row.model)?;
-    Ok(LinearizabilityVerdict { by_element, ..judge(history, row, &partitions, limits) })
+    let verdict = judge(history, row, &partitions, limits);
+    if verdict.validity == Validity::Valid {
+        check_answers(history, row.model, &partitions)?;
+    }
+    Ok(LinearizabilityVerdict { by_element, ..verdict })
+}
+
+/// Refuses to call a history valid that has none of the answers that the model is about.
+fn check_answers(
+    history: &OperationHistory,
+    model: &dyn SequentialModel,
+    partitions: &[CallPartition],
+) -> Result<(), HistoryError> {
+    let completed = partitions.iter().flat_map(|part| &part.calls).filter(|one| one.completion.is_some());
+    let mut answered = completed.filter_map(|one| Some((one, model.answers(&one.call)?)));
+    let Some((first, expected)) = answered.next() else { return Ok(()) };
+    if first.call.result.is_some() || answered.any(|(one, _)| one.call.result.is_some()) {
+        return Ok(());
+    }
+    let operation = |at: u32| &history.operations[at as usize];
+    let shown = operation(first.completion.unwrap_or(first.invocation));
+    let function = quoted(history.function_name(operation(first.invocation)));
+    let found = format!("{function} with value {} and no other", quoted(&history.pool.edn(shown.value)));
+    Err(HistoryError::at_line(shown.line, found, expected))
 }
 
 /// Judges whether a history is sequentially consistent with respect to a model: as linearizability, but only the order within each
@@ -184,6 +208,9 @@ pub fn check_sequential_consistency(
         verdicts.push(whole);
     }
     let validity = verdicts.iter().map(|one| one.validity).max().unwrap_or(Validity::Valid);
+    if validity == Validity::Valid {
+        check_answers(history, row.model, &partitions)?;
+    }
     Ok(LinearizabilityVerdict { validity, partitions: verdicts, by_element: false })
 }
 

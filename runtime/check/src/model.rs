@@ -254,6 +254,12 @@ pub trait SequentialModel {
         false
     }
 
+    /// What such a call is answered, if the model judges little else: a history does not fit in which such calls happened, and none was
+    /// answered so.
+    fn answers(&self, _call: &ModelCall) -> Option<&'static str> {
+        None
+    }
+
     /// Whether it is better to try calls in the order of their invocations than the one that returns next first.
     fn prefers_call_order(&self) -> bool {
         false

@@ -18,7 +18,7 @@ use crate::bindings::wasi::sockets::network::{
 use crate::bindings::wasi::sockets::{instance_network, network};
 use crate::bindings::{IoErrorResource, NetworkResource as NetworkHandle, PollableResource};
 use crate::call::{GuestStop, Host, Import, misuse};
-use fozzy_trace::Record;
+use fozzy_trace::{Activity, Record};
 use fozzy_world::network::{self as world, AddressFamily};
 use fozzy_world::table::{Handle, StreamFailure};
 use fozzy_world::{Network, OpContext, TableError, Wait};
@@ -42,6 +42,14 @@ impl Host {
             world.network.advance(context.now);
             body(&mut world.network, context)
         })
+    }
+
+    /// Tells an observer what the call has done with datagrams.
+    pub(crate) fn tell_datagrams(&mut self) {
+        let node = self.node;
+        for step in self.world().network.take_datagram_steps() {
+            self.run.tell(|world| Activity::Datagram { node, at: world.clock.now(), step });
+        }
     }
 
     /// One operation on the network: `body` does it, and gives its handles if it makes any.

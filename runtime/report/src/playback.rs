@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RunActivity ─┬▶ lanes (clients, machines, services), states of machines       ┌▶ a section of a page, drawn by page.js
-//!              ├▶ messages: bytes of connections, or lines by way of a router ──┤
+//!              ├▶ messages: of connections and datagrams, or routed lines ──────┤
 //!              └▶ operations with their messages, faults, lines of logs         └▶ lines (`trace show --messages`)
 //! ```
 //!
@@ -16,10 +16,10 @@ mod routed_lines;
 mod tests;
 
 use crate::html::visible;
-use crate::profile::{NoteKind, RunActivity};
+use crate::profile::{DatagramFlow, NoteKind, RunActivity};
 use faults::{FaultStretch, fault_stretches};
 use fozzy_trace::facts::{Operation, OperationEnd};
-use fozzy_trace::{Duration, NodeId, counted, cut, grouped};
+use fozzy_trace::{Duration, Instant, NodeId, counted, cut, grouped};
 use routed_lines::RoutedLines;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -213,17 +213,22 @@ impl RunPlayback {
     }
 
     fn take_flows(&mut self, activity: &RunActivity, lanes: &BTreeMap<NodeId, usize>) {
-        let between = activity.flows.iter().filter(|flow| flow.from != flow.to);
-        for (number, flow) in (0..).zip(between) {
-            let (Some(from), Some(to)) = (lanes.get(&flow.from), lanes.get(&flow.to)) else { continue };
+        let streams = activity.flows.iter().filter(|flow| flow.from != flow.to).map(|flow| {
+            let label = counted(flow.bytes, "byte");
+            ((flow.from, flow.to), flow.sent, Some(flow.read), label)
+        });
+        let mut all: Vec<_> = streams.chain(activity.datagrams.iter().flat_map(trips)).collect();
+        all.sort_by_key(|(_, sent, ..)| *sent);
+        for (number, ((from, to), sent, received, label)) in (0..).zip(all) {
+            let (Some(from), Some(to)) = (lanes.get(&from), lanes.get(&to)) else { continue };
             let order = LATE_ORDER + 2 * number;
             self.messages.push(PlaybackMessage {
                 id: None,
                 from: *from,
                 to: *to,
-                sent: (flow.sent.0, order),
-                received: Some((flow.read.0, order + 1)),
-                label: counted(flow.bytes, "byte"),
+                sent: (sent.0, order),
+                received: received.map(|at| (at.0, order + 1)),
+                label,
                 text: String::new(),
             });
         }
@@ -351,6 +356,24 @@ impl RunPlayback {
         }
         text
     }
+}
+
+/// A message between two machines: when it was sent and received, and what it is called.
+type Trip = ((NodeId, NodeId), Instant, Option<Instant>, String);
+
+/// The ways that a datagram has gone: one, or as many as it had copies.
+fn trips(datagram: &DatagramFlow) -> impl Iterator<Item = Trip> {
+    let DatagramFlow { from, sent, to, bytes, copies, is_late, received } = datagram;
+    let fate = match (copies, is_late) {
+        (0, _) => ", lost",
+        (_, true) => ", held back",
+        (_, false) => "",
+    };
+    (0..(*copies).max(1)).map(move |copy| {
+        let again = if copy > 0 { ", once more" } else { "" };
+        let label = format!("datagram of {}{again}{fate}", counted(*bytes, "byte"));
+        ((*from, *to), *sent, received.get(copy as usize).copied(), label)
+    })
 }
 
 /// How long after its beginning an operation's request can be read by a node that is up: none but that of readings of clocks.

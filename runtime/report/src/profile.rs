@@ -40,8 +40,8 @@ mod top;
 mod tests;
 
 pub use activity::{
-    ActivityCollector, CallSpan, CallTimes, DurationCounts, IoCost, MachineTimes, MessageFlow, NoteKind, RunActivity,
-    RunNote, TurnSpan, WaitKey,
+    ActivityCollector, CallSpan, CallTimes, DatagramFlow, DurationCounts, IoCost, MachineTimes, MessageFlow, NoteKind,
+    RunActivity, RunNote, TurnSpan, WaitKey,
 };
 pub use critical_path::{CriticalPath, PathPart, Sender, WaitSpan};
 pub(crate) use diff::different_programs;

@@ -4,6 +4,7 @@
 //! engine  Turn(server, others that could run)      whose turn it is
 //! host    Wait(server, 3 ms .. 5 ms, connection)    what a call waited for
 //!         Io(server, connection 7, read 12 bytes)   what a call moved
+//!         Datagram(server, 3 received)              what became of a datagram
 //! ```
 //!
 //! Invariants: an observer cannot answer, so it cannot influence a run; without one, nothing of this is put together.
@@ -69,6 +70,38 @@ pub enum Activity {
         is_write: bool,
         /// How many.
         bytes: u64,
+    },
+    /// A datagram was sent or received. Its bytes are among those of [`Activity::Io`], too.
+    Datagram {
+        /// The machine that sends or receives it.
+        node: NodeId,
+        /// When.
+        at: Instant,
+        /// What became of it.
+        step: DatagramStep,
+    },
+}
+
+/// What becomes of a datagram between two machines. Those of one machine to itself, and of none, are not sent so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramStep {
+    /// It is sent.
+    Sent {
+        /// Its number among those of the run.
+        number: u64,
+        /// The machine for which it is.
+        to: NodeId,
+        /// Bytes of its content.
+        bytes: u64,
+        /// How often it is on its way: not at all if it is lost, twice if it is doubled.
+        copies: u32,
+        /// Whether it is held back, so that others overtake it.
+        is_late: bool,
+    },
+    /// A program receives it.
+    Received {
+        /// The number with which it was sent.
+        number: u64,
     },
 }
 

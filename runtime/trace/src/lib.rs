@@ -46,7 +46,7 @@ mod stop_point;
 pub mod time;
 mod undefined;
 
-pub use activity::{Activity, ActivitySink, AwaitedEvent, IoChannel, IoKind, WaitKind};
+pub use activity::{Activity, ActivitySink, AwaitedEvent, DatagramStep, IoChannel, IoKind, WaitKind};
 pub use comparison::{CmpLogEntry, CmpLogSites, ComparisonKind};
 pub use copy_on_write::CopyOnWrite;
 pub use counted::{counted, grouped};

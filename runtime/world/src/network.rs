@@ -38,7 +38,7 @@ use crate::OpContext;
 use connection::{CloseMode, Connection};
 use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
-use fozzy_trace::{Instant, NodeId};
+use fozzy_trace::{DatagramStep, Instant, NodeId};
 use link::Links;
 use message_log::MessageLog;
 use ports::PortTable;
@@ -124,6 +124,10 @@ pub struct Network {
     held: usize,
     /// Kinds of messages that were read; `None` unless requested.
     messages: Option<MessageLog>,
+    /// Datagrams that were sent so far.
+    datagrams: u64,
+    /// What became of datagrams in the call of a guest that is answered now.
+    datagram_steps: Vec<DatagramStep>,
 }
 
 /// What the kernel of one machine knows of its sockets.
@@ -181,6 +185,8 @@ impl Network {
             connections: Slab::default(),
             held: 0,
             messages: None,
+            datagrams: 0,
+            datagram_steps: Vec::new(),
         };
         for (number, name) in (0..).zip(names) {
             network.join(NodeId(number), name);

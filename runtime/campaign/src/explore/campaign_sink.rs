@@ -23,6 +23,7 @@ use crate::search_clock::{SearchClock, unconfirmed_error};
 use crate::store;
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
+use fozzy_engine::Interrupt;
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
 use fozzy_trace::file::Recording;
@@ -123,6 +124,11 @@ impl ExplorationSink {
         if self.verbose {
             self.say(stats, self.clock.elapsed_ns());
         }
+    }
+
+    /// Runs that the end of the exploration has cut off and that may never end.
+    pub(super) fn given_up(&self, interrupt: &Interrupt) -> u64 {
+        self.clock.given_up(interrupt, self.said.looked_ns)
     }
 
     /// Shows how it goes, in the line of a terminal.

@@ -391,7 +391,7 @@ impl ExplorationSetup {
             sink.say_last(exploration.stats());
         }
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
-        explored.given_up = self.prepared.interrupt.has_struck().into();
+        explored.given_up = sink.given_up(&self.prepared.interrupt);
         explored.first_runs = u64::from(is_run);
         explored.properties.merge(&properties_of(&self.probe));
         self.prepared.interrupt.disarm();

@@ -66,6 +66,8 @@ pub struct CampaignSink {
     /// When the corpus was looked at last, and how long that took.
     looked: (u64, u64),
     said_at: u64,
+    /// When the clock was looked at last, between two executions.
+    pub looked_at: u64,
     said_executions: u64,
     calls: u64,
     /// Whether the risk is low enough, so that it ends.
@@ -119,6 +121,7 @@ impl CampaignSink {
             found: Vec::new(),
             looked: (0, 0),
             said_at: 0,
+            looked_at: 0,
             said_executions: 0,
             calls: 0,
             is_settled: false,
@@ -260,6 +263,7 @@ impl FuzzObserver for CampaignSink {
             return true;
         }
         let now = self.config.clock.elapsed_ns();
+        self.looked_at = now;
         if let Some(supervisor) = &self.config.supervisor {
             if now - self.said_at >= REPORT_EVERY_NS {
                 self.said_at = now;

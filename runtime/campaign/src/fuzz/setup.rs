@@ -284,7 +284,7 @@ impl<'a> CampaignSetup<'a> {
         report.fuzz.properties = target.properties();
         report.spent = spent;
         report.testcases = campaign.names().collect();
-        (report.lost, report.given_up) = (sink.unkept, self.prepared.interrupt.has_struck().into());
+        (report.lost, report.given_up) = (sink.unkept, self.clock.given_up(&self.prepared.interrupt, sink.looked_at));
         if let Some(CampaignPart { channel, is_complete }) = part {
             let progress = FuzzSummary { findings: Vec::new(), ..report.fuzz.clone() };
             channel.send(&WorkerEvent::Ended { progress, report: report.clone(), complete: is_complete() });

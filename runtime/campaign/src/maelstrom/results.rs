@@ -1,21 +1,26 @@
 //! Results of a test, with the names that Maelstrom gives them.
 
-use fozzy_check::{CheckerVerdict, HistoryOperation, OperationHistory, Process, Validity, check_property, checker};
+use fozzy_check::{
+    CheckerVerdict, ClientCall, DatumId, HistoryOperation, OperationHistory, OperationType, Process, Validity,
+    check_property, checker, pair_calls,
+};
 use fozzy_report::maelstrom::{
     CheckerResult, ExceptionClass, GoalResult, JOURNAL_EVENTS_MAX, MaelstromAvailability, MaelstromExceptions,
     MaelstromNet, MaelstromPerf, MaelstromResults, MaelstromTimeline, MaelstromValidity, MessageEvent,
 };
 use fozzy_report::shell_word;
-use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions};
+use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions, MaelstromWorkload};
 use fozzy_trace::facts::{Operation, OperationEnd};
 use fozzy_trace::plan::HistoryCriterion;
-use fozzy_trace::{Execution, Status};
+use fozzy_trace::{Execution, Status, counted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The checker that counts completions.
 const STATS: &str = "stats";
+/// Error 20 of the protocol.
+const NO_SUCH_KEY: &str = "key-does-not-exist";
 
 /// What a test came to, beside its verdict.
 pub struct MaelstromOutput {
@@ -101,6 +106,18 @@ impl MaelstromOutput {
         MaelstromOutput { results, history }
     }
 
+    /// What a reader of a valid result has to know.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let is_store = self.results.name == MaelstromWorkload::LinKv.word();
+        let denials = if is_store { denials(&self.history) } else { 0 };
+        let what = format!(
+            "began after a write of their key was acknowledged, and were answered {NO_SUCH_KEY}: no failure of the test, since \
+             Maelstrom demands nothing of what fails, and yet the store has lost that key"
+        );
+        (denials > 0).then(|| format!("{} {what}", counted(denials, "operation"))).into_iter().collect()
+    }
+
     /// The history in columns: process, type, function, value.
     #[must_use]
     pub fn history_text(&self) -> String {
@@ -115,6 +132,29 @@ impl MaelstromOutput {
         };
         history.operations.iter().map(line).collect()
     }
+}
+
+/// Operations that found no key which an acknowledged write had made before they began. Nothing removes keys.
+fn denials(history: &OperationHistory) -> u64 {
+    let calls = pair_calls(history).unwrap_or_default();
+    let operation = |at: u32| &history.operations[at as usize];
+    let key = |call: &ClientCall| history.pool.pair(operation(call.invocation).value).map(|(key, _)| key);
+    let mut written: BTreeMap<DatumId, u32> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.outcome == OperationType::Ok) {
+        let is_write = ["write", "cas"].contains(&history.function_name(operation(call.invocation)));
+        if let (true, Some(key), Some(at)) = (is_write, key(call), call.completion) {
+            let first = written.entry(key).or_insert(at);
+            *first = at.min(*first);
+        }
+    }
+    let is_denial = |call: &&ClientCall| {
+        let error = call.completion.and_then(|at| history.pool.name(operation(at).error));
+        let since = key(call).and_then(|key| written.get(&key));
+        call.outcome == OperationType::Fail
+            && error.is_some_and(|error| error.starts_with(NO_SUCH_KEY))
+            && since.is_some_and(|since| *since < call.invocation)
+    };
+    calls.iter().filter(is_denial).count() as u64
 }
 
 /// How to see the transactions of a violation, which a finding only names: the command, with the folder of the results if there is one.
@@ -219,4 +259,29 @@ fn result(name: &str, verdict: CheckerVerdict) -> CheckerResult {
     }
     result.anomalies = verdict.anomalies.into_iter().map(|one| format!("{}: {}", one.kind, one.message)).collect();
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_denies_what_it_has_acknowledged_is_counted() {
+        let of = |calls: &[(&str, &str, &str)]| {
+            let line = |(function, value, end): &(&str, &str, &str)| {
+                format!(
+                    "{{:type :invoke :process 0 :f :{function} :value {value}}} {{{end} :process 0 :f :{function} :value {value}}}\n"
+                )
+            };
+            let text: String = calls.iter().map(line).collect();
+            denials(&OperationHistory::read(text.as_bytes()).expect("a history"))
+        };
+        let none = ":type :fail :error \"key-does-not-exist none\"";
+        let read = ("read", "[1 nil]", none);
+        assert_eq!(of(&[read, ("write", "[2 5]", ":type :ok"), read]), 0, "another key");
+        assert_eq!(of(&[("write", "[1 5]", ":type :fail"), read]), 0, "nothing was acknowledged");
+        let write = ("write", "[1 5]", ":type :ok");
+        assert_eq!(of(&[read, write, ("read", "[1 5]", ":type :ok"), read, ("cas", "[1 [5 6]]", none)]), 2);
+        assert_eq!(of(&[write, ("cas", "[1 [4 6]]", ":type :fail :error \"precondition-failed\"")]), 0);
+    }
 }

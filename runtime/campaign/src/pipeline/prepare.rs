@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 /// Virtual time of a program unless its plan bounds it: a year. Who tries again and again, and waits in between, takes no time of ours and would
 /// otherwise come to the end of all virtual time.
-pub(super) const TIME_DEFAULT: Duration = Duration(365 * 24 * 3600 * 1_000_000_000);
+pub(crate) const TIME_DEFAULT: Duration = Duration(365 * 24 * 3600 * 1_000_000_000);
 
 /// A program, the plan that it is executed under, and its code.
 #[derive(Clone)]

@@ -8,8 +8,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError};
 use std::collections::BTreeMap;
 
-pub(super) const ADYA_G2: CheckerRow =
-    CheckerRow { name: "adya-g2", summary: "at most one insert of each key succeeds", by_key: false, check };
+pub(super) const ADYA_G2: CheckerRow = CheckerRow {
+    name: "adya-g2",
+    summary: "at most one insert of each key succeeds",
+    functions: &["insert"],
+    by_key: false,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut keys: BTreeMap<DatumId, Vec<u32>> = BTreeMap::new();

@@ -6,6 +6,7 @@ use crate::history::{HistoryError, OperationType};
 pub(super) const AVAILABILITY: CheckerRow = CheckerRow {
     name: "availability",
     summary: "the share of calls that succeed, which is only reported",
+    functions: &[],
     by_key: false,
     check,
 };

@@ -10,8 +10,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{Datum, HistoryError};
 use std::collections::BTreeSet;
 
-pub(super) const BANK: CheckerRow =
-    CheckerRow { name: "bank", summary: "each read has the same accounts and the same sum", by_key: false, check };
+pub(super) const BANK: CheckerRow = CheckerRow {
+    name: "bank",
+    summary: "each read has the same accounts and the same sum",
+    functions: &["transfer", "read"],
+    by_key: false,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let pool = &calls.history.pool;

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const CAUSAL: CheckerRow = CheckerRow {
     name: "causal",
     summary: "linked operations on a register see each other in order",
+    functions: &["read-init", "write", "read"],
     by_key: false,
     check,
 };

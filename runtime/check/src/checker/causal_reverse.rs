@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CAUSAL_REVERSE: CheckerRow = CheckerRow {
     name: "causal-reverse",
     summary: "who sees a write sees those that were acknowledged before it began",
+    functions: &["write", "read"],
     by_key: false,
     check,
 };

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const COUNTER: CheckerRow = CheckerRow {
     name: "counter",
     summary: "reads lie between what was added and what may have been",
+    functions: &["add", "read"],
     by_key: true,
     check,
 };

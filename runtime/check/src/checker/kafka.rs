@@ -15,8 +15,13 @@ use crate::history::{ClientCall, Datum, DatumId, HistoryError, HistoryOperation,
 use crate::isolation::find_cycle_of_reads;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const KAFKA: CheckerRow =
-    CheckerRow { name: "kafka", summary: "a log: what is sent is polled once, in order", by_key: false, check };
+pub(super) const KAFKA: CheckerRow = CheckerRow {
+    name: "kafka",
+    summary: "a log: what is sent is polled once, in order",
+    functions: &["send", "poll", "txn", "assign", "subscribe", "crash", "debug-topic-partitions"],
+    by_key: false,
+    check,
+};
 
 /// A key and an offset, or a key and a value.
 type Place = (DatumId, i64);

@@ -10,8 +10,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const LONG_FORK: CheckerRow =
-    CheckerRow { name: "long-fork", summary: "reads of the same keys saw writes in one order", by_key: false, check };
+pub(super) const LONG_FORK: CheckerRow = CheckerRow {
+    name: "long-fork",
+    summary: "reads of the same keys saw writes in one order",
+    functions: &[],
+    by_key: false,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let pool = &calls.history.pool;

@@ -11,8 +11,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{HistoryError, OperationType, Process};
 use std::collections::BTreeMap;
 
-pub(super) const MONOTONIC: CheckerRow =
-    CheckerRow { name: "monotonic", summary: "a number that grows is never seen to go back", by_key: true, check };
+pub(super) const MONOTONIC: CheckerRow = CheckerRow {
+    name: "monotonic",
+    summary: "a number that grows is never seen to go back",
+    functions: &[],
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     // Answers in the order in which they came: completion, number, call.

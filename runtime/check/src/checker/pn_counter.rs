@@ -10,8 +10,13 @@
 use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{ClientCall, HistoryError, OperationType};
 
-pub(super) const PN_COUNTER: CheckerRow =
-    CheckerRow { name: "pn-counter", summary: "final reads are a possible sum of the additions", by_key: true, check };
+pub(super) const PN_COUNTER: CheckerRow = CheckerRow {
+    name: "pn-counter",
+    summary: "final reads are a possible sum of the additions",
+    functions: &["add", "read"],
+    by_key: true,
+    check,
+};
 
 /// The same by the name of the workload whose counter only grows, so that its findings name it.
 pub(super) const G_COUNTER: CheckerRow = CheckerRow { name: "g-counter", ..PN_COUNTER };

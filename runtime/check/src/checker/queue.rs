@@ -6,8 +6,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError, OperationType};
 use std::collections::BTreeMap;
 
-pub(super) const QUEUE: CheckerRow =
-    CheckerRow { name: "queue", summary: "each dequeued element was enqueued before", by_key: true, check };
+pub(super) const QUEUE: CheckerRow = CheckerRow {
+    name: "queue",
+    summary: "each dequeued element was enqueued before",
+    functions: &["enqueue", "dequeue"],
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let entered = calls.of("enqueue").filter(|call| call.outcome != OperationType::Fail);

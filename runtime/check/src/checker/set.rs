@@ -8,8 +8,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError};
 use std::collections::BTreeSet;
 
-pub(super) const SET: CheckerRow =
-    CheckerRow { name: "set", summary: "the last read has all added elements, and no other", by_key: true, check };
+pub(super) const SET: CheckerRow = CheckerRow {
+    name: "set",
+    summary: "the last read has all added elements, and no other",
+    functions: &["add", "read"],
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let attempted: BTreeSet<DatumId> = calls.of("add").map(|call| calls.invoked(call).value).collect();

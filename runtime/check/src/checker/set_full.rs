@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const SET_FULL: CheckerRow = CheckerRow {
     name: "set-full",
     summary: "an element that is known to be in the set stays there",
+    functions: &["add", "broadcast", "read"],
     by_key: true,
     check,
 };

@@ -202,7 +202,16 @@ fn what_a_history_does_not_tell_is_unknown() {
     for row in CHECKERS {
         let empty = check_property(&OperationHistory::default(), row).expect("a verdict");
         assert_ne!(empty.validity, Validity::Invalid, "{} of an empty history", row.name);
+        assert!(!kinds(&empty).contains(&MISFIT), "{} of an empty history", row.name);
     }
+    for name in ["unique-ids", "counter", "queue", "total-queue", "adya-g2", "causal-reverse", "set", "bank"] {
+        let other = verdict(name, &["launch nil ok 7", "launch nil fail nil"]);
+        assert_eq!((other.validity, kinds(&other).as_slice()), (Validity::Unknown, &[MISFIT][..]), "{name}");
+    }
+    let other = verdict("counter", &["inc 1 ok 1"]);
+    assert_eq!(other.anomalies[0].message, "the operations do not fit: found `inc`, expected add, read");
+    // One that it reads is enough, though it did not happen.
+    assert_eq!(verdict("unique-ids", &["launch nil ok 7", "generate nil fail nil"]).validity, Validity::Valid);
 }
 
 #[test]

@@ -10,8 +10,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError, OperationType};
 use std::collections::BTreeMap;
 
-pub(super) const TOTAL_QUEUE: CheckerRow =
-    CheckerRow { name: "total-queue", summary: "what is enqueued is dequeued, and nothing else", by_key: true, check };
+pub(super) const TOTAL_QUEUE: CheckerRow = CheckerRow {
+    name: "total-queue",
+    summary: "what is enqueued is dequeued, and nothing else",
+    functions: &["enqueue", "dequeue", "drain"],
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     /// How often an element was tried to be put in, was put in, and came out.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 pub(super) const UNHANDLED_EXCEPTIONS: CheckerRow = CheckerRow {
     name: "unhandled-exceptions",
     summary: "operations with an exception, by its class; only reported",
+    functions: &[],
     by_key: false,
     check,
 };

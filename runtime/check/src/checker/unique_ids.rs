@@ -4,8 +4,13 @@ use super::{CallHistory, CheckerRow, CheckerVerdict};
 use crate::history::{DatumId, HistoryError};
 use std::collections::BTreeMap;
 
-pub(super) const UNIQUE_IDS: CheckerRow =
-    CheckerRow { name: "unique-ids", summary: "no id is generated twice", by_key: true, check };
+pub(super) const UNIQUE_IDS: CheckerRow = CheckerRow {
+    name: "unique-ids",
+    summary: "no id is generated twice",
+    functions: &["generate"],
+    by_key: true,
+    check,
+};
 
 fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), HistoryError> {
     let mut ids: BTreeMap<DatumId, Vec<u32>> = BTreeMap::new();

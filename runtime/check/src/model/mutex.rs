@@ -120,6 +120,11 @@ impl SequentialModel for Mutex {
         }
     }
 
+    fn answers(&self, call: &ModelCall) -> Option<&'static str> {
+        let has_token = self.has_tokens && call.action == ModelAction::Acquire;
+        has_token.then_some("a token, a number from 0, as what an `acquire` returns")
+    }
+
     fn knows_processes(&self) -> bool {
         self.has_owner
     }

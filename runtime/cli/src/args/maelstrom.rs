@@ -62,7 +62,7 @@ pub(crate) struct MaelstromTestArgs {
     /// Seconds between two steps of what goes wrong, on average.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub(crate) nemesis_interval: f64,
-    /// The nodes to which it happens; partitions are between them. Without it, all.
+    /// The nodes to which it happens: faults of messages strike those from and to them, partitions are between them. Without it, all.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "nemesis")]
     pub(crate) nemesis_targets: Vec<String>,
     /// When a partition is looked at: when a message is received, as Maelstrom does, or when it is sent, so that what is on its way arrives.
@@ -115,6 +115,9 @@ pub(crate) struct MaelstromTestArgs {
     /// The budget of instructions of each machine [default: one that grows with the rate and the time]
     #[arg(long, value_name = "N")]
     pub(crate) fuel: Option<u64>,
+    /// The limit of what each machine writes to its standard streams, such as 10MiB; more is a failure [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = fozzy_plan::ByteSize::parse)]
+    pub(crate) output_limit: Option<fozzy_plan::ByteSize>,
     /// Write the test as one page that needs nothing else: results, operations with latencies and rates, and the run step by step, with its
     /// messages, logs and faults.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]

@@ -216,7 +216,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
     summary.interrupted = document.ended == "interrupted" || interrupt::is_asked_to_stop();
-    summary.warnings.extend(given_up_warning(explored.given_up));
+    summary.warnings.extend(given_up_warning(explored.given_up, &base.prepared.planned.plan.limits));
     summary.warnings.extend(unchecked_heap(&base.prepared.program));
     summary.explore = Some(document);
     conclude(context, &folder, context.format(args.reporter), &summary, lost)?;

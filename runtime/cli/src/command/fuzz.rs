@@ -228,7 +228,7 @@ fn show(
         report.fuzz = report.fuzz.unkept();
     }
     summary.interrupted = report.fuzz.ended == "interrupted";
-    summary.warnings.extend(given_up_warning(report.given_up));
+    summary.warnings.extend(given_up_warning(report.given_up, &prepared.planned.plan.limits));
     summary.warnings.extend(unchecked_heap(&prepared.program));
     summary.time_spent = (report.spent.total_ns() > 0).then_some(report.spent);
     summary.fuzz = Some(report.fuzz.clone());

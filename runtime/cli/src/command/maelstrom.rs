@@ -41,7 +41,13 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     }
     let options = args.options().map_err(|why| CliError::new(ErrorKind::Usage, why))?;
     let tested = options.clone();
-    let request = MaelstromRequest { options, bin: args.bin.clone(), args: args.args.clone(), fuel: args.fuel };
+    let request = MaelstromRequest {
+        options,
+        bin: args.bin.clone(),
+        args: args.args.clone(),
+        fuel: args.fuel,
+        output_bytes: args.output_limit.map(|size| size.0),
+    };
     let prepared = prepare(&context.project, &request)?;
     if let Some(seeds) = seeds {
         let request = SweepRequest {
@@ -73,11 +79,12 @@ pub(super) fn test(context: &Context, args: &MaelstromTestArgs) -> Result<ExitCo
     let identity = identity(&folder, seed, trace.as_deref());
     let target = prepared.loaded.summary();
     let summary = RunSummary::of(RunMode::Run, identity, target, &recording.outcome, kept(&execution), watch.facts());
-    let summary = summary.telling(&execution.facts).with_steps(failing_sequence(&recording));
+    let mut summary = summary.telling(&execution.facts).with_steps(failing_sequence(&recording));
     let status = summary.status;
     let heard = std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner));
     let found: Vec<String> = summary.findings.iter().map(|finding| finding.title.clone()).collect();
     let results = MaelstromOutput::of(&tested, &execution, &heard, (status, &found));
+    summary.warnings.extend(results.warnings());
     if let Some(out) = &args.out {
         lost.note(write_files(out, &results, &heard, &execution));
     }

@@ -137,6 +137,7 @@ impl Host {
         self.on_network(|network, context| network.udp_send(id, bytes.to_vec(), to, context))?;
         let handle = Handle::OutgoingDatagrams { socket: id, permit: 0 };
         self.tell_io(true, bytes.len() as u64, |world, node| world.channel(node, &handle));
+        self.tell_datagrams();
         Ok(bytes.len() as u64)
     }
 
@@ -198,6 +199,7 @@ impl Host {
         };
         let handle = Handle::IncomingDatagrams(id);
         self.tell_io(false, bytes.len() as u64, |world, node| world.channel(node, &handle));
+        self.tell_datagrams();
         let is_truncated = bytes.len() > length as usize;
         bytes.truncate(length as usize);
         Ok(CallProgress::Done(ReceivedBytes { bytes, from: Some(from), is_truncated }))

@@ -236,6 +236,7 @@ impl udp::HostIncomingDatagramStream for Host {
             }
             let moved = received.iter().flatten().map(|(_, bytes)| bytes.len() as u64).sum();
             host.tell_io(false, moved, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
+            host.tell_datagrams();
             let shown = |received: Vec<_>| received.into_iter().map(|(from, bytes)| (WordRecord(from), bytes));
             Ok(received.map(|received| shown(received).collect::<Vec<_>>()))
         })?;
@@ -305,6 +306,7 @@ impl udp::HostOutgoingDatagramStream for Host {
             let count = sent.as_ref().map_or(0, |sent| *sent as usize);
             let moved = datagrams[..count].iter().map(|(_, bytes)| bytes.len() as u64).sum();
             host.tell_io(true, moved, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
+            host.tell_datagrams();
             Ok(host.told(sent))
         })
         .await

@@ -122,7 +122,7 @@ impl MessageNetwork {
             partition_at: options.partition_at,
             partition: Partition::default(),
             one_way: Partition::default(),
-            faults: PacketFaults::default(),
+            faults: PacketFaults::new(&options.nemesis_targets),
             swizzle: Swizzle::default(),
             slow_nodes: BTreeMap::new(),
             down: BTreeSet::new(),
@@ -143,7 +143,7 @@ impl MessageNetwork {
             return id;
         }
         self.servers.sent += 1;
-        if self.p_loss > 0.0 && draws::bool("loss", self.p_loss) || self.faults.loses() {
+        if self.p_loss > 0.0 && draws::bool("loss", self.p_loss) || self.faults.loses(src, dest) {
             self.note(now, "lost", &message);
             return id;
         }
@@ -151,7 +151,7 @@ impl MessageNetwork {
             self.note(now, "lost", &message);
             return id;
         }
-        if self.faults.doubles() {
+        if self.faults.doubles(src, dest) {
             let due = self.draw_due(now, &message);
             self.put(due, message.clone());
         }

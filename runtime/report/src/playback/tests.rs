@@ -1,9 +1,10 @@
 //! Runs whose messages are known.
 
 use super::*;
-use crate::profile::{CallSpan, MachineTimes, MessageFlow, RunNote};
+use crate::profile::{ActivityCollector, CallSpan, MachineTimes, MessageFlow, RunNote};
+use crate::show::MachineNames;
 use fozzy_trace::facts::Operations;
-use fozzy_trace::{HistoryEntry, Instant};
+use fozzy_trace::{Activity, DatagramStep, HistoryEntry};
 
 const MS: u64 = 1_000_000;
 
@@ -142,4 +143,52 @@ fn bytes_of_connections_are_messages_and_the_last_ones_are_kept() {
     assert!(playback.html().contains("5 events are left out"));
     let alone = RunActivity { flows: Vec::new(), ..activity };
     assert!(RunPlayback::of(&alone).is_empty());
+}
+
+#[test]
+fn datagrams_are_messages_also_those_that_are_lost_doubled_or_late() {
+    let mut collector = ActivityCollector::new();
+    let mut step = |node: u32, at: u64, step: DatagramStep| {
+        collector.activity(Activity::Datagram { node: NodeId(node), at: Instant(at * MS), step });
+    };
+    let sent = |number: u64, copies: u32, is_late: bool| DatagramStep::Sent {
+        number,
+        to: NodeId(1),
+        bytes: number + 1,
+        copies,
+        is_late,
+    };
+    let received = |number: u64| DatagramStep::Received { number };
+    let all = [
+        (0, 1, sent(0, 1, false)),
+        (0, 2, sent(1, 0, false)),
+        (0, 3, sent(2, 2, false)),
+        (0, 4, sent(3, 1, true)),
+        (0, 5, sent(4, 1, false)),
+        (1, 6, received(0)),
+        (1, 6, received(2)),
+        (1, 7, received(2)),
+        (1, 9, received(3)),
+        // Of no machine that was seen to send it.
+        (1, 9, received(9)),
+    ];
+    all.into_iter().for_each(|(node, at, of)| step(node, at, of));
+    for node in [0, 1] {
+        collector.activity(Activity::Turn { node: NodeId(node), at: Instant(0), ready: Vec::new() });
+    }
+    let lines = RunPlayback::of(&collector.finish("a".to_owned(), Instant(10 * MS), &MachineNames::default())).lines();
+    let messages: Vec<&str> =
+        lines.lines().filter_map(|line| line.split_once("  datagram of ")).map(|one| one.1).collect();
+    assert_eq!(
+        messages,
+        [
+            "1 byte, received after 5ms",
+            "2 bytes, lost, not received",
+            "3 bytes, received after 3ms",
+            "3 bytes, once more, received after 4ms",
+            "4 bytes, held back, received after 5ms",
+            "5 bytes, not received",
+        ],
+        "{lines}"
+    );
 }

@@ -16,7 +16,9 @@
 use super::critical_path::{CriticalPath, Sender, WaitSpan, critical_path};
 use crate::show::MachineNames;
 use fozzy_trace::facts::Operation;
-use fozzy_trace::{Activity, Aside, AwaitedEvent, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind, cut};
+use fozzy_trace::{
+    Activity, Aside, AwaitedEvent, DatagramStep, HistoryEntry, Instant, IoChannel, IoKind, NodeId, WaitKind, cut,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Waits that are kept for the critical path and the timeline, over all machines. A run with more has no critical path.
@@ -27,7 +29,7 @@ pub(super) const WAITS_SHOWN_MAX: usize = 50_000;
 const TEXT_BYTES_MAX: usize = 200;
 /// Bytes of a line of output that a timeline shows.
 const LINE_BYTES_MAX: usize = 1 << 10;
-/// Calls, messages, turns and notes, each, that are kept for a timeline.
+/// Calls, messages, datagrams, turns and notes, each, that are kept for a timeline.
 const EVENTS_MAX: usize = 1 << 16;
 /// Writes to streams that were not read yet. In a run with more nothing tells any more who was waited for.
 const UNREAD_MAX: usize = 1 << 18;
@@ -223,6 +225,25 @@ pub struct MessageFlow {
     pub tasks: (Option<u64>, Option<u64>),
 }
 
+/// A datagram that one machine sent to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramFlow {
+    /// Who sent it.
+    pub from: NodeId,
+    /// When.
+    pub sent: Instant,
+    /// For whom it was.
+    pub to: NodeId,
+    /// How many bytes it had.
+    pub bytes: u64,
+    /// How often it was on its way: not at all if it was lost, twice if it was doubled.
+    pub copies: u32,
+    /// Whether it was held back, so that others overtook it.
+    pub is_late: bool,
+    /// When it was received, as often as it was.
+    pub received: Vec<Instant>,
+}
+
 /// What happened in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunActivity {
@@ -252,11 +273,13 @@ pub struct RunActivity {
     pub spans: Vec<WaitSpan>,
     /// Messages, the first of them.
     pub flows: Vec<MessageFlow>,
+    /// Datagrams, the first of them, in the order in which they were sent.
+    pub datagrams: Vec<DatagramFlow>,
     /// Turns of machines and of their tasks, the first of them, by their ends.
     pub turns: Vec<TurnSpan>,
     /// What was said and what happened, the first of it.
     pub notes: Vec<RunNote>,
-    /// Calls, messages, turns and notes that are not among them.
+    /// Calls, messages, datagrams, turns and notes that are not among them.
     pub left_out: u64,
     /// Operations of clients that the run has recorded.
     pub operations: Vec<Operation>,
@@ -328,6 +351,8 @@ pub struct ActivityCollector {
     ready: BTreeMap<NodeId, Instant>,
     /// By guest, the wait that has begun and not ended.
     open: BTreeMap<NodeId, OpenWait>,
+    /// By the number of a datagram that may still be received, its place among those that are kept.
+    on_their_way: BTreeMap<u64, usize>,
     unread: BTreeMap<(IoKind, u64), VecDeque<UnreadBytes>>,
     unread_count: usize,
     /// By guest, when and as which event it ended.
@@ -367,6 +392,7 @@ impl ActivityCollector {
             down: BTreeMap::new(),
             ready: BTreeMap::new(),
             open: BTreeMap::new(),
+            on_their_way: BTreeMap::new(),
             unread: BTreeMap::new(),
             unread_count: 0,
             ends: BTreeMap::new(),
@@ -497,6 +523,27 @@ impl ActivityCollector {
                 self.wait(self.running, until, OpenWait { node, since, awaited });
             }
             Activity::Io { node, at, channel, is_write, bytes } => self.io(node, at, channel, is_write, bytes),
+            Activity::Datagram { node, at, step } => self.datagram(node, at, step),
+        }
+    }
+
+    fn datagram(&mut self, node: NodeId, at: Instant, step: DatagramStep) {
+        let kept = &mut self.found.datagrams;
+        match step {
+            DatagramStep::Sent { .. } if kept.len() == EVENTS_MAX => self.found.left_out += 1,
+            DatagramStep::Sent { number, to, bytes, copies, is_late } => {
+                if copies > 0 {
+                    self.on_their_way.insert(number, kept.len());
+                }
+                kept.push(DatagramFlow { from: node, sent: at, to, bytes, copies, is_late, received: Vec::new() });
+            }
+            DatagramStep::Received { number } => {
+                let Some(datagram) = self.on_their_way.get(&number).map(|place| &mut kept[*place]) else { return };
+                datagram.received.push(at);
+                if datagram.received.len() == datagram.copies as usize {
+                    self.on_their_way.remove(&number);
+                }
+            }
         }
     }
 

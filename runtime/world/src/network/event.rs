@@ -65,6 +65,8 @@ pub(super) struct Syn {
 
 #[derive(Clone, Debug)]
 pub(super) struct Datagram {
+    /// Which one of the run it is.
+    pub(super) number: u64,
     pub(super) socket: UdpId,
     pub(super) machine: NodeId,
     pub(super) from: SocketAddr,

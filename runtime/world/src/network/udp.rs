@@ -18,7 +18,7 @@ use super::{Network, UdpId};
 use crate::OpContext;
 use crate::fault::{DUPLICATE, REORDER};
 use fozzy_trace::nemesis::{REORDER_MS, SHARE_PERCENT};
-use fozzy_trace::{Duration, Instant, NodeId, Purpose};
+use fozzy_trace::{DatagramStep, Duration, Instant, NodeId, Purpose};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
@@ -31,6 +31,14 @@ const HEADERS_BYTES: (usize, usize) = (28, 8);
 /// What a datagram costs in a buffer beside its content, so that empty ones fill it too (as in Linux, about).
 const OVERHEAD_BYTES: usize = 512;
 
+/// A datagram that has arrived.
+#[derive(Clone, Debug)]
+struct ArrivedDatagram {
+    number: u64,
+    from: SocketAddr,
+    bytes: Vec<u8>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct UdpSocket {
     pub(super) node: NodeId,
@@ -42,7 +50,7 @@ pub(super) struct UdpSocket {
     pub(super) local: Option<SocketAddr>,
     pub(super) peer: Option<SocketAddr>,
     options: SocketOptions,
-    inbox: VecDeque<(SocketAddr, Vec<u8>)>,
+    inbox: VecDeque<ArrivedDatagram>,
     inbox_bytes: usize,
     /// The error that the next operation returns.
     error: Option<SocketErrorCode>,
@@ -100,7 +108,7 @@ impl Network {
 
     pub(super) fn udp_close(&mut self, id: UdpId) {
         let Some(socket) = self.udp.remove(id.0) else { return };
-        self.held -= socket.inbox.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+        self.held -= socket.inbox.iter().map(|one| one.bytes.len()).sum::<usize>();
         let host = self.host_mut(socket.node);
         host.sockets -= 1;
         if let Some(bound) = socket.bound {
@@ -187,9 +195,9 @@ impl Network {
         // Only the peer is heard, also of those that were there before.
         if let Some(remote) = remote {
             let inbox = std::mem::take(&mut socket.inbox).into_iter();
-            let (kept, dropped): (VecDeque<_>, VecDeque<_>) = inbox.partition(|(from, _)| *from == remote);
+            let (kept, dropped): (VecDeque<_>, VecDeque<_>) = inbox.partition(|one| one.from == remote);
             socket.inbox = kept;
-            let bytes: usize = dropped.iter().map(|(_, bytes)| bytes.len()).sum();
+            let bytes: usize = dropped.iter().map(|one| one.bytes.len()).sum();
             socket.inbox_bytes -= bytes + dropped.len() * OVERHEAD_BYTES;
             self.held -= bytes;
         }
@@ -280,8 +288,9 @@ impl Network {
             Route::None => return Err(SocketErrorCode::RemoteUnreachable),
             Route::Nobody => {}
             Route::Machine(machine) => {
-                let there = Duration(0);
-                self.udp_transmit(Datagram { socket: id, machine, from, to, bytes, there }, node, context);
+                let (number, there) = (self.datagrams, Duration(0));
+                self.datagrams += 1;
+                self.udp_transmit(Datagram { number, socket: id, machine, from, to, bytes, there }, node, context);
                 self.advance(context.now);
             }
         }
@@ -306,19 +315,35 @@ impl Network {
                 held_back = Duration(held_back.0.saturating_add(ms * 1_000_000));
             }
         }
+        let mut on_their_way = 0;
         for _ in 0..copies {
             let arrival = self.links.attempt(path, &self.names, datagram.bytes.len(), context);
             if let Some(arrival) = arrival.filter(|_| !self.is_full()) {
                 let arrival = arrival.after(held_back);
                 let there = arrival.since(context.now);
                 self.held += datagram.bytes.len();
+                on_their_way += 1;
                 self.events.push(arrival, NetworkEvent::Datagram(Box::new(Datagram { there, ..datagram.clone() })));
             }
         }
+        if !path.is_inside() {
+            self.datagram_steps.push(DatagramStep::Sent {
+                number: datagram.number,
+                to: datagram.machine,
+                bytes: datagram.bytes.len() as u64,
+                copies: on_their_way,
+                is_late: held_back > Duration(0),
+            });
+        }
+    }
+
+    /// What became of datagrams since this was asked last. Whoever lets a guest send or receive asks, so that it stays short.
+    pub fn take_datagram_steps(&mut self) -> Vec<DatagramStep> {
+        std::mem::take(&mut self.datagram_steps)
     }
 
     pub(super) fn datagram_arrives(&mut self, datagram: Datagram, now: Instant) {
-        let Datagram { socket: sender, machine, from, to, bytes, there } = datagram;
+        let Datagram { number, socket: sender, machine, from, to, bytes, there } = datagram;
         let receiver = self.hosts[machine.0 as usize].receiver(to);
         let hears = |socket: &UdpSocket| {
             let is_address = socket.local.is_some_and(|local| address::overlap(local.ip(), to.ip()));
@@ -331,7 +356,7 @@ impl Network {
                 let has_room = socket.inbox_bytes + cost <= socket.options.receive_buffer as usize;
                 if has_room || socket.inbox.is_empty() {
                     socket.inbox_bytes += cost;
-                    socket.inbox.push_back((from, bytes));
+                    socket.inbox.push_back(ArrivedDatagram { number, from, bytes });
                 } else {
                     self.held -= bytes.len();
                 }
@@ -359,7 +384,7 @@ impl Network {
     pub fn udp_receive(&mut self, id: UdpId, max: u64) -> Result<Vec<(SocketAddr, Vec<u8>)>, SocketErrorCode> {
         let socket = self.udp_mut(id);
         let (max, mut bytes) = (max.min(DATAGRAMS_MAX) as usize, 0);
-        let mut received = Vec::new();
+        let mut received: Vec<ArrivedDatagram> = Vec::new();
         if max > 0
             && let Some(error) = socket.error.take()
         {
@@ -367,16 +392,18 @@ impl Network {
         }
         while received.len() < max && bytes < RECEIVE_BYTES_MAX {
             let Some(datagram) = socket.inbox.pop_front() else { break };
-            bytes += datagram.1.len();
-            socket.inbox_bytes -= datagram.1.len() + OVERHEAD_BYTES;
+            bytes += datagram.bytes.len();
+            socket.inbox_bytes -= datagram.bytes.len() + OVERHEAD_BYTES;
             received.push(datagram);
         }
         let node = socket.node;
         self.held -= bytes;
         if let Some(messages) = &mut self.messages {
-            received.iter().for_each(|(_, bytes)| messages.note(node, bytes));
+            received.iter().for_each(|one| messages.note(node, &one.bytes));
         }
-        Ok(received)
+        let steps = received.iter().map(|one| DatagramStep::Received { number: one.number });
+        self.datagram_steps.extend(steps);
+        Ok(received.into_iter().map(|one| (one.from, one.bytes)).collect())
     }
 
     pub(super) fn udp_is_readable(&self, id: UdpId) -> bool {

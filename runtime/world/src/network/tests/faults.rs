@@ -50,7 +50,13 @@ fn lost_answers_delay_a_connection() {
 fn loss_duplication_and_order_of_datagrams() {
     let once = |kind: &str| FaultPlan { times: Some(1), ..always(kind, 5_000_000) };
     // All three are sent while the one cut lasts.
-    for (kind, expected) in [("packet-loss", "bc"), ("duplicate", "aabc"), ("reorder", "bca"), ("partition", "")] {
+    let cases: [(&str, &str, [u32; 3], usize); 4] = [
+        ("packet-loss", "bc", [0, 1, 1], 0),
+        ("duplicate", "aabc", [2, 1, 1], 0),
+        ("reorder", "bca", [1, 1, 1], 1),
+        ("partition", "", [0, 0, 0], 0),
+    ];
+    for (kind, expected, copies, late) in cases {
         let mut lab = Lab::faulty(&[once(kind)]);
         let server = lab.udp(SERVER, "0.0.0.0:53", None);
         let client = lab.udp(CLIENT, "0.0.0.0:0", Some("10.0.0.2:53"));
@@ -58,7 +64,17 @@ fn loss_duplication_and_order_of_datagrams() {
             lab.send(client, bytes, None).expect("the sender cannot know");
         }
         lab.settle();
+        let mut sent: Vec<(u32, bool)> = Vec::new();
+        for step in lab.network.take_datagram_steps() {
+            let DatagramStep::Sent { to: SERVER, bytes: 1, copies, is_late, .. } = step else { panic!("{step:?}") };
+            sent.push((copies, is_late));
+        }
+        assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), copies, "{kind}");
+        assert_eq!(sent.iter().filter(|one| one.1).count(), late, "{kind}");
         assert_eq!(lab.received(server).concat(), expected, "{kind}");
+        let number = |letter: char| u64::from(u32::from(letter) - u32::from('a'));
+        let received = expected.chars().map(|letter| DatagramStep::Received { number: number(letter) });
+        assert_eq!(lab.network.take_datagram_steps(), received.collect::<Vec<_>>(), "{kind}");
         lab.end();
     }
 }
