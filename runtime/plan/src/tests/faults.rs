@@ -83,7 +83,7 @@ fn wrong_words_say_what_is_wrong() {
 fn faults_of_a_file_are_checked() {
     let problems = |fault: FaultFile| {
         let mut problems = Problems::default();
-        check(&PlanFile { fault: vec![fault], ..PlanFile::default() }, KINDS, &mut problems);
+        check(&PlanFile { fault: vec![fault], ..PlanFile::default() }, KINDS, &Problems::default(), &mut problems);
         problems.finish(|_| None).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(problems(fault("loss")), "");
