@@ -22,7 +22,6 @@ mod today;
 pub use load::{LoadedTarget, cache, load, load_built};
 pub(crate) use plan::unknown_allocator;
 pub use plan::{RunPlan, component, component_built, plan, plan_error};
-pub(crate) use prepare::TIME_DEFAULT;
 pub use prepare::{PreparedProgram, session_of};
 pub use record::{ENTRIES_KEPT, RecordPolicy, RecordingOrigin, engine_id, identity, kept, write};
 pub(crate) use runtime::is_go;

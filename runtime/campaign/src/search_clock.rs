@@ -9,7 +9,6 @@
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
-use crate::pipeline::TIME_DEFAULT;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
 use fozzy_trace::plan::{FUEL_DEFAULT, Limits};
@@ -19,6 +18,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A run that was at work for less than this part of its search is cut off at the end as any other may be.
 const LONG_RUN_SHARE: u64 = 10;
+
+/// Virtual time of a program unless its plan bounds it: a year. Who tries again and again, and waits in between, takes no time of ours and would
+/// otherwise come to the end of all virtual time.
+pub(crate) const TIME_DEFAULT: Duration = Duration(365 * 24 * 3600 * 1_000_000_000);
 
 /// The clock of one search.
 pub struct SearchClock {

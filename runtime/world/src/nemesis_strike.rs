@@ -9,7 +9,7 @@
 
 use crate::fault::{
     ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction, NemesisEvent,
-    NemesisRule, Parted,
+    NemesisRule, PartitionCut,
 };
 use crate::machine_order::{Doom, FileDamage, MachineOrder};
 use crate::{Decider, FaultStrike, OpContext, World};
@@ -360,7 +360,8 @@ impl World {
         let ids = |hits: BTreeSet<usize>| -> BTreeSet<NodeId> { hits.into_iter().map(|n| NodeId(n as u32)).collect() };
         let grudge_of = |shape: &PartitionShape| shape.grudge(&order, &lead);
         let gone = self.gone(nemeses);
-        let fits = |shape: &PartitionShape| nemeses.allows(Parted { grudge: &grudge_of(shape), among: nodes }, &gone);
+        let fits =
+            |shape: &PartitionShape| nemeses.allows(PartitionCut { grudge: &grudge_of(shape), among: nodes }, &gone);
         let shapes: Vec<PartitionShape> = shapes.into_iter().filter(fits).collect();
         if shapes.is_empty() {
             return None;

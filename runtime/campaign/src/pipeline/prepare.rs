@@ -14,7 +14,7 @@ use super::today::{MachinesOfToday, PlanOfToday};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::RunRequest;
 use crate::project::Project;
-use crate::search_clock::reprieve;
+use crate::search_clock::{TIME_DEFAULT, reprieve};
 use fozzy_engine::{Build, Cache, Interrupt, Program, Session, SessionError, Switches};
 use fozzy_report::RunMode;
 use fozzy_trace::file::Recording;
@@ -22,10 +22,6 @@ use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::{Digest, Duration, Execution, Plan, Seed};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Virtual time of a program unless its plan bounds it: a year. Who tries again and again, and waits in between, takes no time of ours and would
-/// otherwise come to the end of all virtual time.
-pub(crate) const TIME_DEFAULT: Duration = Duration(365 * 24 * 3600 * 1_000_000_000);
 
 /// A program, the plan that it is executed under, and its code.
 #[derive(Clone)]

@@ -18,11 +18,11 @@
 
 use super::load::LoadedTarget;
 use super::plan::{RunPlan, plan};
-use super::prepare::TIME_DEFAULT;
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, WorldOptions};
 use crate::project::Project;
 use crate::scenario::ScenarioFile;
+use crate::search_clock::TIME_DEFAULT;
 use fozzy_trace::FailureSignature;
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, KeptSequence, Limits, NodePlan, Plan, ScenarioPlan};

@@ -18,7 +18,7 @@ mod hits;
 mod kinds;
 mod link_window;
 
-pub(crate) use hits::Parted;
+pub(crate) use hits::PartitionCut;
 pub use kinds::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use link_window::{LinkEffect, LinkHarm, LinkSet, LinkWindow};
 

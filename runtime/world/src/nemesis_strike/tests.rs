@@ -168,7 +168,7 @@ fn partitions_count_together_and_who_is_hit_is_not_heard() {
     for (to, from) in [(2, [4, 5]), (3, [1, 4]), (5, [1, 2])] {
         ring.refuse(&[to], &from);
     }
-    let ring = Parted { grudge: &ring, among: &among };
+    let ring = PartitionCut { grudge: &ring, among: &among };
     assert!(lab.nemeses().allows(ring, &none));
     assert!(!parted(&[1, 4], &[2, 3, 5], &[1, 4]).allows(ring, &none));
 

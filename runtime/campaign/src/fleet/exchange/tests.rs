@@ -113,7 +113,7 @@ fn a_copy_of_a_store_has_the_explored_paths_of_both() {
     let key = StoreKey::new(&["explored", "app-1", &Digest::of(b"a build").short()]);
     let gone = ExploredRecord { state: Digest::of(b"gone"), content: Digest::of(b"it"), kept_at_s: u64::MAX };
     from.put(&key, &serde_json::to_vec(&gone).expect("JSON")).expect("kept");
-    assert_eq!(copy().iter().map(|row| (&*row.kind, row.left)).collect::<Vec<_>>(), [("explored", 1)]);
+    assert_eq!(copy().iter().map(|row| (&*row.kind, row.lost)).collect::<Vec<_>>(), [("explored", 1)]);
     let machine = Machine::new(FleetTargetKind::Explore);
     machine.on(&to, |exchange| exchange.take(None).expect("taken"));
     let taken = fs::read(machine.folder.path().join("state.json")).expect("there");

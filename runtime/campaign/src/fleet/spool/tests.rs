@@ -31,7 +31,7 @@ impl Place {
     /// Failures with how often they were seen, and whether their trace is whole.
     fn failures(&self) -> Vec<(FailureState, String, u64, bool)> {
         let known = FleetRecords { store: &self.store }.failures(TARGET).expect("it answers").into_iter();
-        let is_whole = |trace: &Digest| self.store.get_blob(trace).expect("sound").is_some();
+        let is_whole = |trace: &Digest| matches!(self.store.get_blob(trace), Ok(Some(_)));
         let row = |(state, _, failure): (_, _, FleetFailureRecord)| {
             (state, failure.signature.to_string(), failure.times, is_whole(&failure.trace))
         };

@@ -18,9 +18,9 @@ use fozzy_trace::nemesis::Grudge;
 use fozzy_trace::plan::Edition;
 use std::collections::BTreeSet;
 
-/// A partition.
+/// Whom a partition parts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parted<'a> {
+pub(crate) struct PartitionCut<'a> {
     /// Who refuses whom.
     pub(crate) grudge: &'a Grudge,
     /// The machines whose majority is asked for.
@@ -53,7 +53,7 @@ impl Nemeses {
     }
 
     /// Whether a partition may come, too.
-    pub(crate) fn allows(&self, parted: Parted<'_>, gone: &BTreeSet<NodeId>) -> bool {
+    pub(crate) fn allows(&self, parted: PartitionCut<'_>, gone: &BTreeSet<NodeId>) -> bool {
         let Some(most) = self.cluster.hit_max else { return true };
         self.with_parted(self.chosen(), Some(parted), gone).len() <= most as usize
     }
@@ -68,13 +68,14 @@ impl Nemeses {
     fn with_parted(
         &self,
         mut hits: BTreeSet<NodeId>,
-        new: Option<Parted<'_>>,
+        new: Option<PartitionCut<'_>>,
         gone: &BTreeSet<NodeId>,
     ) -> BTreeSet<NodeId> {
         let counts_together = self.edition >= Edition::EIGHTH;
         let active = self.active.iter().filter(|active| counts_together && !active.grudge.0.is_empty());
-        let active = active.map(|active| Parted { grudge: &active.grudge, among: &self.rules[active.rule].nodes });
-        let partitions: Vec<Parted<'_>> = active.chain(new).collect();
+        let active =
+            active.map(|active| PartitionCut { grudge: &active.grudge, among: &self.rules[active.rule].nodes });
+        let partitions: Vec<PartitionCut<'_>> = active.chain(new).collect();
         let refuses = |to: NodeId, from: NodeId| {
             partitions.iter().any(|parted| parted.grudge.cuts(from.0 as usize, to.0 as usize))
         };
