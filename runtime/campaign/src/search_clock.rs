@@ -11,7 +11,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
-use fozzy_trace::plan::{FUEL_DEFAULT, Limits};
+use fozzy_trace::plan::Limits;
 use fozzy_trace::{Duration, counted};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,9 +110,9 @@ fn is_long(at_work_ns: u64, searched_ns: u64) -> bool {
 }
 
 /// The warning of a search that has given up this number of runs at its end, under these limits: what is found in no other run may be in
-/// these.
-pub fn given_up_warning(runs: u64, limits: &Limits) -> Option<String> {
-    let is_limited = limits.time.is_some_and(|time| time != TIME_DEFAULT) || limits.fuel != FUEL_DEFAULT;
+/// these. Without a flag or a plan that says otherwise, a run of it has `fuel_default`.
+pub fn given_up_warning(runs: u64, limits: &Limits, fuel_default: u64) -> Option<String> {
+    let is_limited = limits.time.is_some_and(|time| time != TIME_DEFAULT) || limits.fuel != fuel_default;
     let flags = "--timeout (virtual time) or --fuel (instructions)";
     let words = match is_limited {
         true => format!("given up before the limits that are given: a smaller {flags} makes a run of more a failure"),
@@ -139,6 +139,8 @@ pub fn nothing_tried(name: &str) -> CampaignError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::open::FUEL_OF_A_CALL;
+    use fozzy_trace::plan::FUEL_DEFAULT;
 
     #[test]
     fn the_time_a_moved_end_and_a_person_end_it() {
@@ -168,7 +170,7 @@ mod tests {
         interrupt.arm(Arc::new(|| true));
         assert!(interrupt.strikes());
         assert_eq!(clock.given_up(&interrupt, 0), 1);
-        let warning = |runs: u64, limits: Limits| given_up_warning(runs, &limits).unwrap_or_default();
+        let warning = |runs: u64, limits: Limits| given_up_warning(runs, &limits, FUEL_DEFAULT).unwrap_or_default();
         assert_eq!(warning(0, Limits::default()), "");
         let endless = "1 run still at work at the end, given up, and may never end: with --timeout (virtual time) or --fuel \
                        (instructions), a run of more is a failure";
@@ -178,6 +180,9 @@ mod tests {
                        time) or --fuel (instructions) makes a run of more a failure";
         assert_eq!(warning(2, Limits { time: Some(Duration(1)), ..Limits::default() }), limited);
         assert_eq!(warning(2, Limits { fuel: 1, ..Limits::default() }), limited);
+        // A campaign has another default.
+        let of_campaign = Limits { fuel: FUEL_OF_A_CALL, ..Limits::default() };
+        assert_eq!(given_up_warning(1, &of_campaign, FUEL_OF_A_CALL).as_deref(), Some(endless));
     }
 
     #[test]

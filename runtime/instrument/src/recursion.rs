@@ -10,23 +10,77 @@
 //! Not here: calls through tables and references, whose candidates would put most functions of a program into one ring; what is put
 //! into these functions (`depth`).
 
-use crate::ModuleOrdinal;
-use crate::call_graph::{CallGraph, SiteKind};
-use std::collections::BTreeSet;
+use crate::edit::offset_u32;
+use crate::{Error, ModuleOrdinal, features};
+use std::collections::{BTreeMap, BTreeSet};
+use wasmparser::{Encoding, Operator, Parser, Payload, TypeRef};
 
-/// The functions that are in a ring of direct calls, by module and index.
-pub(crate) fn recursive_functions(graph: &CallGraph) -> BTreeSet<(ModuleOrdinal, u32)> {
-    let functions = &graph.functions;
-    let callees = functions.iter().map(|function| {
-        let direct = function.sites.iter().filter_map(|site| match site.kind {
-            // A call of a function that is not there is refused later.
-            SiteKind::Call(callee) => (callee < functions.len()).then_some(callee),
-            _ => None,
-        });
-        direct.collect()
-    });
-    let callees: Vec<Vec<usize>> = callees.collect();
-    in_rings(&callees).into_iter().map(|position| (functions[position].module, functions[position].index)).collect()
+/// Of each module, the indices of the functions that are in a ring of direct calls. Nothing of the component need be valid.
+pub(crate) fn recursive_functions(component: &[u8]) -> Result<BTreeMap<ModuleOrdinal, BTreeSet<u32>>, Error> {
+    let mut parser = Parser::new(0);
+    parser.set_features(features());
+    let (mut found, mut open, mut modules) = (BTreeMap::new(), None, 0);
+    for payload in parser.parse_all(component) {
+        match payload? {
+            Payload::Version { encoding: Encoding::Module, .. } => open = Some(DirectCalls::default()),
+            // Nothing is nested in a module: the first end behind its beginning is its own.
+            Payload::End(_) => {
+                if let Some(module) = open.take() {
+                    found.insert(ModuleOrdinal(modules), module.recursive());
+                    modules += 1;
+                }
+            }
+            payload => {
+                if let Some(module) = &mut open {
+                    module.section(&payload)?;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Which function of a module calls which directly. That is all that is kept of its code: a call graph has the names of imports at each
+/// call of one, and these are as long as whoever made the program wants.
+#[derive(Default)]
+struct DirectCalls {
+    imported: usize,
+    /// Of each function with code, those that it calls, each once: by their position among these.
+    callees: Vec<Vec<usize>>,
+}
+
+impl DirectCalls {
+    fn section(&mut self, payload: &Payload<'_>) -> Result<(), Error> {
+        match payload {
+            Payload::ImportSection(reader) => {
+                for import in reader.clone().into_imports() {
+                    self.imported += usize::from(matches!(import?.ty, TypeRef::Func(_) | TypeRef::FuncExact(_)));
+                }
+            }
+            Payload::CodeSectionEntry(body) => {
+                let mut callees = Vec::new();
+                for operator in body.get_operators_reader()? {
+                    if let Operator::Call { function_index } | Operator::ReturnCall { function_index } = operator? {
+                        callees.extend((function_index as usize).checked_sub(self.imported));
+                    }
+                }
+                callees.sort_unstable();
+                callees.dedup();
+                callees.shrink_to_fit();
+                self.callees.push(callees);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The functions that are in a ring.
+    fn recursive(mut self) -> BTreeSet<u32> {
+        let count = self.callees.len();
+        // A call of a function that is not there is refused later.
+        self.callees.iter_mut().for_each(|callees| callees.retain(|callee| *callee < count));
+        in_rings(&self.callees).into_iter().map(|position| offset_u32(self.imported + position)).collect()
+    }
 }
 
 /// The positions from which a way leads back, where `next` has those that follow on each.
@@ -79,16 +133,18 @@ fn in_rings(next: &[Vec<usize>]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn recursive(module: &str) -> Vec<u32> {
-        let component = wat::parse_str(format!("(component (core module {module}))")).expect("text");
-        let graph = CallGraph::of(&component).expect("it is a component");
-        recursive_functions(&graph).into_iter().map(|(_, index)| index).collect()
+    fn recursive(modules: &str) -> Vec<Vec<u32>> {
+        let component = wat::parse_str(format!("(component {modules})")).expect("text");
+        let found = recursive_functions(&component).expect("it can be read");
+        assert!(found.keys().map(|ordinal| ordinal.0).eq(0..found.len() as u32));
+        found.into_values().map(|functions| functions.into_iter().collect()).collect()
     }
 
     #[test]
     fn functions_in_a_ring_of_direct_calls_are_recursive() {
         let found = recursive(
-            "(import \"\" \"f\" (func $outside)) (table 1 funcref) (elem (i32.const 0) $indirect)
+            "(component (core module (func $f call $f)))
+             (core module (import \"\" \"f\" (func $outside)) (table 1 funcref) (elem (i32.const 0) $indirect)
              (func $main call $value call $number)
              (func $value call $array call $number)
              (func $array call $outside call $skip)
@@ -97,9 +153,11 @@ mod tests {
              (func $digit)
              (func $itself call $digit call $itself)
              (func $indirect i32.const 0 call_indirect)
-             (func $tail return_call $tail)",
+             (func $tail return_call $tail)
+             (func $lost call 99))
+             (core module)",
         );
-        assert_eq!(found, [2, 3, 4, 7, 9]);
+        assert_eq!(found, [vec![0], vec![2, 3, 4, 7, 9], vec![]]);
     }
 
     #[test]

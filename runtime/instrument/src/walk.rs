@@ -59,7 +59,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let logged = logged.as_ref();
     let inner = logged.map(|known| Ok::<_, Error>(inner_functions(&CallGraph::of(component)?, known))).transpose()?;
     let has_depth = options.recursion && options.depth && options.coverage != CoverageMode::None;
-    let recursive = has_depth.then(|| Ok::<_, Error>(recursive_functions(&CallGraph::of(component)?))).transpose()?;
+    let mut recursive = has_depth.then(|| recursive_functions(component)).transpose()?.unwrap_or_default();
     let mut validator = Validator::new_with_features(features());
     let mut parser = Parser::new(0);
     parser.set_features(features());
@@ -112,7 +112,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                     module.allocators = Some(allocators.roles(ordinal));
                     module.inner = inner.iter().flatten().filter(|it| it.0 == ordinal).map(|it| it.1).collect();
                 }
-                module.recursive = recursive.iter().flatten().filter(|it| it.0 == ordinal).map(|it| it.1).collect();
+                module.recursive = recursive.remove(&ordinal).unwrap_or_default();
                 open.push(OpenItem::Module(Box::new(module)));
             }
             (Payload::End(end), _) => {

@@ -41,8 +41,9 @@ const REPORT_EVERY_NS: u64 = 200_000_000;
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 /// The divisor of a worker's time that looking for others' inputs may take.
 const LOOKS_SHARE: u64 = 20;
-/// Executions between two looks at the clock.
+/// Executions between two looks at the clock, where that number takes less than [`QUICK_NS`].
 const LOOK_EVERY: u64 = 16;
+const QUICK_NS: u64 = 10_000_000;
 /// Characters of arguments that are said while it runs.
 const ARGUMENTS_SAID: usize = 400;
 /// Timeouts of one signature after which it is said how they cost less, and the divisor of the budget that is proposed.
@@ -69,7 +70,8 @@ pub struct CampaignSink {
     /// When the clock was looked at last, between two executions.
     pub looked_at: u64,
     said_executions: u64,
-    calls: u64,
+    /// Executions until the next look.
+    unlooked: u64,
     /// Whether the risk is low enough, so that it ends.
     pub is_settled: bool,
     /// Nanoseconds that went to files of the corpus, and to findings.
@@ -123,7 +125,7 @@ impl CampaignSink {
             said_at: 0,
             looked_at: 0,
             said_executions: 0,
-            calls: 0,
+            unlooked: 0,
             is_settled: false,
             files_ns: 0,
             findings_ns: 0,
@@ -258,11 +260,13 @@ impl FuzzObserver for CampaignSink {
         if (self.config.stop)() {
             return false;
         }
-        self.calls += 1;
-        if !self.calls.is_multiple_of(LOOK_EVERY) {
+        if self.unlooked > 0 {
+            self.unlooked -= 1;
             return true;
         }
         let now = self.config.clock.elapsed_ns();
+        // An execution can be a whole run of some seconds.
+        self.unlooked = if now - self.looked_at < QUICK_NS { LOOK_EVERY - 1 } else { 0 };
         self.looked_at = now;
         if let Some(supervisor) = &self.config.supervisor {
             if now - self.said_at >= REPORT_EVERY_NS {

@@ -146,14 +146,16 @@ impl Iterator for SeedInputs {
     type Item = Vec<u8>;
 
     fn next(&mut self) -> Option<Vec<u8>> {
-        let path = self.files.next()?;
-        match fs::read(&path) {
-            Ok(bytes) => Some(bytes),
-            // Another process has removed it since.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.next(),
-            Err(error) => {
-                self.failed = Some(unreadable(&path, &error));
-                None
+        loop {
+            let path = self.files.next()?;
+            match fs::read(&path) {
+                Ok(bytes) => return Some(bytes),
+                // Another process has removed it since, and maybe all others.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    self.failed = Some(unreadable(&path, &error));
+                    return None;
+                }
             }
         }
     }

@@ -270,7 +270,9 @@ impl Collector<'_> {
     /// The slowest inputs of all workers; what others there are is not kept.
     fn slow_units(&self, mut units: Vec<SlowestInput>) -> Vec<SlowestInput> {
         units.sort_by(|one, other| other.instructions.cmp(&one.instructions).then_with(|| one.name.cmp(&other.name)));
-        units.dedup_by(|one, other| one.name == other.name);
+        // Each name is one file, whoever has met it, and however long it took there.
+        let mut known = BTreeSet::new();
+        units.retain(|unit| known.insert(unit.name.clone()));
         let more = units.split_off(units.len().min(SLOW_UNITS_MAX));
         // Among artifacts of cargo-fuzz it may be a file of before.
         if self.plan.cargo.is_none() {

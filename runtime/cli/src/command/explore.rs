@@ -47,6 +47,7 @@ use fozzy_search::explore::{DecisionPath, Options, StopCondition};
 use fozzy_search::source_of;
 use fozzy_trace::file::store::{CollisionPolicy, check_target};
 use fozzy_trace::file::{RecordedOutcome, Recording};
+use fozzy_trace::plan::FUEL_DEFAULT;
 use fozzy_trace::{Execution, Executor, Seed, Status, Verdict, counted};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -216,7 +217,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (summary.status, summary.findings, summary.signature) = (status, findings, signature);
     }
     summary.interrupted = document.ended == "interrupted" || interrupt::is_asked_to_stop();
-    summary.warnings.extend(given_up_warning(explored.given_up, &base.prepared.planned.plan.limits));
+    summary.warnings.extend(given_up_warning(explored.given_up, &base.prepared.planned.plan.limits, FUEL_DEFAULT));
     summary.warnings.extend(unchecked_heap(&base.prepared.program));
     summary.explore = Some(document);
     conclude(context, &folder, context.format(args.reporter), &summary, lost)?;

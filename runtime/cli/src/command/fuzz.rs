@@ -21,6 +21,7 @@ use fozzy_campaign::fuzz::cargo::CargoFuzz;
 use fozzy_campaign::fuzz::choose::EntryPointChoice;
 use fozzy_campaign::fuzz::kept_name::KeptName;
 use fozzy_campaign::fuzz::known::KnownFindings;
+use fozzy_campaign::fuzz::open::FUEL_OF_A_CALL;
 use fozzy_campaign::fuzz::protocol::FuzzProtocol;
 use fozzy_campaign::fuzz::settings::{dictionary, mutator};
 use fozzy_campaign::fuzz::setup::{CampaignPart, CampaignSetup, FuzzRequest, FuzzRun};
@@ -228,7 +229,7 @@ fn show(
         report.fuzz = report.fuzz.unkept();
     }
     summary.interrupted = report.fuzz.ended == "interrupted";
-    summary.warnings.extend(given_up_warning(report.given_up, &prepared.planned.plan.limits));
+    summary.warnings.extend(given_up_warning(report.given_up, &prepared.planned.plan.limits, FUEL_OF_A_CALL));
     summary.warnings.extend(unchecked_heap(&prepared.program));
     summary.time_spent = (report.spent.total_ns() > 0).then_some(report.spent);
     summary.fuzz = Some(report.fuzz.clone());

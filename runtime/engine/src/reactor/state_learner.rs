@@ -261,6 +261,50 @@ mod tests {
     }
 
     #[test]
+    fn to_follow_what_a_restore_brings_back_is_to_follow_all_pages() {
+        let ((mut memory, mut some), (_, mut all)) = (memory(), memory());
+        let page_of = |memory: &[u8], page: usize| memory[page * PAGE_BYTES..(page + 1) * PAGE_BYTES].to_vec();
+        // Checkpoints, and the one since which pages were written.
+        let (mut kept, mut from, mut written) = (vec![memory.clone()], 0, BTreeSet::new());
+        for step in 0..u64::from(8 * STRETCH) {
+            if mixed(step, 0).is_multiple_of(2) && memory.len() < 8 * PAGE_BYTES {
+                memory.resize(memory.len() + PAGE_BYTES, 0);
+            }
+            for write in 1..3 {
+                let page = mixed(step, write) as usize % (memory.len() / PAGE_BYTES);
+                put(&mut memory, page * PAGE_BYTES + 80, mixed(step, 3) % 2);
+                written.insert(page as u32);
+            }
+            let pages: Vec<u32> = written.iter().copied().collect();
+            assert_eq!(some.look(&memory, &pages), all.look(&memory, &pages), "step {step}");
+            match mixed(step, 4) % 3 {
+                0 => {
+                    from = kept.len();
+                    kept.push(memory.clone());
+                    written.clear();
+                }
+                1 => {
+                    // As `GuestMemories::restore` does it.
+                    let to = mixed(step, 5) as usize % kept.len();
+                    let (image, target) = (&kept[from], &kept[to]);
+                    let (both, count) = (image.len().min(target.len()) / PAGE_BYTES, target.len() / PAGE_BYTES);
+                    let differing = (0..both).filter(|page| page_of(image, *page) != page_of(target, *page));
+                    written.extend(differing.chain(both..count).map(|page| page as u32));
+                    let restored: Vec<u32> = written.iter().copied().filter(|page| (*page as usize) < count).collect();
+                    memory.clone_from(target);
+                    some.follow(&memory, &restored);
+                    all.follow_all(&memory);
+                    from = to;
+                    written.clear();
+                }
+                _ => {}
+            }
+            assert_eq!(some.sum, all.sum, "step {step}");
+        }
+        assert!(some.is_quiet && some.pages.len() == 6, "{} pages", some.pages.len());
+    }
+
+    #[test]
     fn a_memory_full_of_noise_has_no_states() {
         let (mut memory, mut changes) = memory();
         let mut told = BTreeSet::new();
