@@ -72,8 +72,8 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     found
 }
 
-/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters. In a suite that
-/// was `narrowed` to one of them, those of the others are not asked for.
+/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters. In a
+/// suite that was `narrowed` to one of them, those of the others are not asked for.
 fn is_of_other(cases: &[Case], narrowed: bool, case: &Case, base_dir: &Path, trace: &Path) -> bool {
     let Some(plan) = saved_failures::plan_below(base_dir, trace) else { return false };
     let file = |case: &Case| case.file.as_ref().ok().cloned();

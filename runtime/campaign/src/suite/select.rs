@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Invariants: a suite without a scenario is an error; the order is that of the paths; a component that a scenario of the suite
-//! judges is none of its scenarios, and neither is the checker that a plan of theirs names, a program of a cluster's machines, or clients without
-//! a plan of their own.
+//! judges is none of its scenarios, and neither is the checker that a plan of theirs names, a program of a cluster's machines, or clients
+//! without a plan of their own.
 
 use super::entry::{Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
@@ -77,8 +77,8 @@ fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     expect.judged(&selected.path)?.canonicalize().ok()
 }
 
-/// What a scenario uses under its own plan, but for itself: the program that judges its runs; of a cluster also those of the machines, and the
-/// clients, unless they have a plan of their own. What is wrong with that plan is said when it is run.
+/// What a scenario uses under its own plan, but for itself: the program that judges its runs; of a cluster also those of the machines, and
+/// the clients, unless they have a plan of their own. What is wrong with that plan is said when it is run.
 fn planned(selected: &SuiteEntry) -> Vec<PathBuf> {
     let read = |path: PathBuf| PlanFile::parse(&read_text(&path).ok()?, &path).ok();
     let Some(plan) = own_plan(&selected.path, selected.kind).and_then(read) else { return Vec::new() };
