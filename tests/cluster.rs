@@ -209,6 +209,8 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     let against: Vec<&Value> =
         suite["regressions"].as_array().expect("a list").iter().map(|one| &one["against"]).collect();
     assert_eq!(against, ["one.toml"], "{suite:#}");
+    let other = fozzy.run(&["test", "two.toml", "--json"]).exits(4).json();
+    assert_eq!(other["regressions"].as_array().map_or(0, Vec::len), 0, "{other:#}");
     for name in ["one.toml", "two.toml"] {
         fs::remove_file(fozzy.path(name)).expect("it was written");
     }

@@ -128,9 +128,8 @@ fn problems_of(nemesis: &NemesisFile) -> Vec<(&'static str, String)> {
     if nemesis.hits.is_some() && action.is_everywhere() {
         found.push(("hits", format!("`{}` is about all messages between the machines of its target", action.word())));
     }
-    if action == NemesisAction::Membership && nemesis.hits.iter().flatten().any(|word| word == NodeTargets::All.word())
-    {
-        found.push(("hits", "if all leave a cluster, nobody is left whom they could join".to_owned()));
+    if have_all_leave(nemesis) && nemesis.target.is_none() {
+        found.push(("hits", ALL_LEAVE.to_owned()));
     }
     if nemesis.interval.is_some_and(|interval| interval.0 < Duration::from_millis(1)) {
         found.push(("interval", "expected a millisecond at least".to_owned()));
@@ -169,6 +168,15 @@ fn problems_of(nemesis: &NemesisFile) -> Vec<(&'static str, String)> {
     found
 }
 
+/// What is wrong with a nemesis that has all machines leave.
+const ALL_LEAVE: &str = "if all leave a cluster, nobody is left whom they could join";
+
+/// Whether all machines of its target are to leave the cluster at once.
+fn have_all_leave(nemesis: &NemesisFile) -> bool {
+    nemesis.kind == NemesisAction::Membership.word()
+        && nemesis.hits.iter().flatten().any(|word| word == NodeTargets::All.word())
+}
+
 /// What is wrong with a nemesis beside these machines, and where.
 fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, String)> {
     let target = nemesis.target.as_deref().unwrap_or("*").to_ascii_lowercase();
@@ -185,6 +193,9 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
     let action = NemesisAction::ALL.iter().find(|action| action.word() == nemesis.kind)?;
     if *action == NemesisAction::Membership && names.len() < 2 {
         return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
+    }
+    if have_all_leave(nemesis) && hit == names.len() {
+        return Some(("hits", ALL_LEAVE.to_owned()));
     }
     if !action.has_shapes() {
         let is_linkless = action.is_between_machines() && names.len() < 2;

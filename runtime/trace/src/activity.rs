@@ -100,7 +100,7 @@ pub enum DatagramStep {
     },
     /// A program receives it.
     Received {
-        /// The number with which it was sent.
+        /// The number with which it was sent. One that a machine has sent to itself has a number, too, which no sent one has.
         number: u64,
     },
 }

@@ -61,7 +61,10 @@ fn is_whole(smaller: &Plan, plan: &Plan, inputs: &Inputs) -> bool {
     let contents: BTreeSet<Digest> = files.chain(machines.iter().map(|machine| machine.stdin.bytes)).collect();
     let mut contents = contents.iter().filter_map(|digest| inputs.get(digest));
     let is_named = machines.iter().any(texts) || contents.any(|bytes| names_one(&String::from_utf8_lossy(&bytes)));
-    !is_named && smaller.faults.iter().all(|fault| can_strike(fault, smaller, plan))
+    // With fewer machines than may be hit, the bound would be none, and a plan file with it is refused.
+    let bound = smaller.cluster.as_ref().and_then(|cluster| cluster.hit_max);
+    let is_bounded = bound.is_none_or(|most| smaller.nodes.iter().filter(|node| !node.called).count() >= most as usize);
+    is_bounded && !is_named && smaller.faults.iter().all(|fault| can_strike(fault, smaller, plan))
 }
 
 /// Whether a text in small letters has a host name or an address in it that is not a part of another.
@@ -72,7 +75,7 @@ fn has_word(text: &str, name: &str) -> bool {
 }
 
 /// Whether a fault can still strike machines where it could before: as many as its shapes cut, if it is a partition, and more than
-/// one if it is about what is between them.
+/// one if it is about what is between them, or about who belongs to them.
 fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
     let struck = |pattern: &str, plan: &Plan| plan.nodes.iter().filter(|node| matches(pattern, &node.name)).count();
     if let Some(nemesis) = &fault.nemesis {
@@ -82,7 +85,9 @@ fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
         let shapes = nemesis.hits.iter().filter_map(|word| PartitionShape::of(word));
         let least = if has_shapes { shapes.map(PartitionShape::nodes_min).max().unwrap_or(2) } else { 1 };
         let machines = smaller.nodes.iter().filter(|node| !node.called);
-        let is_linked = !action.is_some_and(NemesisAction::is_between_machines) || machines.clone().count() > 1;
+        // One that leaves the cluster must leave somebody.
+        let is_among = |action: NemesisAction| action.is_between_machines() || action == NemesisAction::Membership;
+        let is_linked = !action.is_some_and(is_among) || machines.clone().count() > 1;
         let left = machines.filter(|node| matches_any(&fault.target, &node.name));
         let mut parts = fault.target.split(',').map(str::trim);
         return is_linked && left.count() >= least && parts.all(|part| struck(part, smaller) > 0);

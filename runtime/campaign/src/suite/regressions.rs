@@ -14,7 +14,7 @@
 use super::case::{Case, Suite, identity};
 use super::entry::{Kind, shown};
 use super::expect::own_plan;
-use crate::cluster_plan::is_same;
+use crate::cluster_plan::{clients, is_same, names_clients};
 use crate::error::CampaignError;
 use crate::explore::conditions::FailureConditions;
 use crate::explore::regression_status::RegressionStatus;
@@ -58,7 +58,7 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     for (place, case) in cases.iter().enumerate() {
         if let Ok(file) = &case.file {
             let kept = SavedFailures::of(base_dir, file).traces().into_iter();
-            let kept = kept.filter(|path| !is_of_other(cases, case, base_dir, path));
+            let kept = kept.filter(|path| !is_of_other(cases, narrowed, case, base_dir, path));
             found.extend(kept.map(|path| Regression { name: stem(&path), path, case: Some(place), is_saved: true }));
         }
         // That of the crate or the cluster in this very folder is the suite's.
@@ -72,12 +72,14 @@ pub fn find(cases: &[Case], narrowed: bool, base_dir: &Path) -> Vec<Regression> 
     found
 }
 
-/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters.
-fn is_of_other(cases: &[Case], case: &Case, base_dir: &Path, trace: &Path) -> bool {
+/// Whether a saved failure was found under the plan of another case with the same program: clients may have several clusters. In a
+/// suite that was `narrowed` to one of them, those of the others are not asked for.
+fn is_of_other(cases: &[Case], narrowed: bool, case: &Case, base_dir: &Path, trace: &Path) -> bool {
     let Some(plan) = saved_failures::plan_below(base_dir, trace) else { return false };
     let file = |case: &Case| case.file.as_ref().ok().cloned();
     let has_plan = |case: &Case| own_plan(&case.path, case.kind).is_some_and(|own| is_same(&own, &plan));
-    !has_plan(case) && cases.iter().any(|other| file(other) == file(case) && has_plan(other))
+    let is_left_out = narrowed && case.kind == Kind::Cluster && names_clients(&plan);
+    !has_plan(case) && (is_left_out || cases.iter().any(|other| file(other) == file(case) && has_plan(other)))
 }
 
 /// The folder of the failures that are kept of one case.
@@ -158,9 +160,9 @@ impl Regression {
         // That it fails so by other decisions is all that there is to say.
         let note = note.filter(|_| state == RegressionStatus::StillThere).or(otherwise);
         let plan_file = self.plan_file(recording, case, suite, &loaded)?;
+        let today = shell_path(&replayed_beside(case, plan_file.as_deref()));
         let plan_file = plan_file.map(|file| format!(" --plan {}", shell_path(&file))).unwrap_or_default();
-        let command =
-            ran.command.as_ref().map(|command| format!("{command} --against {}{plan_file}", shell_path(&case.path)));
+        let command = ran.command.as_ref().map(|command| format!("{command} --against {today}{plan_file}"));
         let (regression, result) = (Some(RegressionState::Regression), CaseResult::Failed);
         let ran = CaseSummary { regression, result, command, note, ..ran };
         Ok(match self.other_conditions(recording, case, suite, &loaded)? {
@@ -225,6 +227,14 @@ impl Regression {
         let case = CaseSummary::skipped(&self.name, &shown(&self.path), &why);
         CaseSummary { result: CaseResult::Skipped, regression: Some(RegressionState::Stale), ..case }
     }
+}
+
+/// What a failure is replayed against: what the case is of, or the clients of a cluster whose plan is not this one, as a plan file takes no
+/// other beside it.
+fn replayed_beside(case: &Case, plan: Option<&Path>) -> PathBuf {
+    let has_other = case.kind == Kind::Cluster && plan.is_some_and(|plan| !is_same(plan, &case.path));
+    let clients = if has_other { clients(&case.path).ok() } else { None };
+    clients.unwrap_or_else(|| case.path.clone())
 }
 
 /// What is to be said when the failure of today is not the one that was recorded.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Invariants: a suite without a scenario is an error; the order is that of the paths; a component that a scenario of the suite
-//! judges is none of its scenarios, and neither is the checker that a plan of theirs names, a program of a cluster's machines, or clients without
-//! a plan of their own.
+//! judges is none of its scenarios, and neither is the checker that a plan of theirs names, a program of a cluster's machines, or clients
+//! without a plan of their own.
 
 use super::entry::{Kind, SuiteEntry, shown};
 use super::expect::{Expect, own_plan};
@@ -33,7 +33,12 @@ pub fn select(globs: &[String], filter: Option<&str>) -> Result<Vec<SuiteEntry>,
     let paired: Vec<PathBuf> = found.values().filter_map(|one| paired(one, &found)).collect();
     found.retain(|path, _| !paired.contains(path));
     let used: Vec<PathBuf> = found.values().flat_map(|one| judged(one).into_iter().chain(planned(one))).collect();
-    found.retain(|path, _| path.canonicalize().map_or(true, |path| !used.contains(&path)));
+    // What a Makefile makes lies beside its sources: a program in a folder that is used is what is used of it.
+    let is_used = |path: &PathBuf, kind: Kind| {
+        let is_made = || path.parent().is_some_and(|folder| used.iter().any(|used| used == folder));
+        used.contains(path) || kind == Kind::Program && is_made()
+    };
+    found.retain(|path, one| path.canonicalize().map_or(true, |path| !is_used(&path, one.kind)));
     let all = found.len();
     if all == 0 {
         return Err(CampaignError::new(
@@ -72,8 +77,8 @@ fn judged(selected: &SuiteEntry) -> Option<PathBuf> {
     expect.judged(&selected.path)?.canonicalize().ok()
 }
 
-/// What a scenario uses under its own plan, but for itself: the program that judges its runs; of a cluster also those of the machines, and the
-/// clients, unless they have a plan of their own. What is wrong with that plan is said when it is run.
+/// What a scenario uses under its own plan, but for itself: the program that judges its runs; of a cluster also those of the machines, and
+/// the clients, unless they have a plan of their own. What is wrong with that plan is said when it is run.
 fn planned(selected: &SuiteEntry) -> Vec<PathBuf> {
     let read = |path: PathBuf| PlanFile::parse(&read_text(&path).ok()?, &path).ok();
     let Some(plan) = own_plan(&selected.path, selected.kind).and_then(read) else { return Vec::new() };
@@ -91,4 +96,24 @@ fn paired(selected: &SuiteEntry, found: &SuiteEntries) -> Option<PathBuf> {
     let plan = own_plan(&selected.path, selected.kind).filter(|plan| *plan != selected.path)?;
     let is_cluster = found.get(&plan).is_some_and(|other| other.kind == Kind::Cluster);
     (is_cluster && clients(&plan).is_ok_and(|clients| is_same(&clients, &selected.path))).then_some(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_in_the_folder_of_a_machine_is_no_scenario() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("store")).expect("room");
+        let plan = "[[node]]\nname = 'n'\ncomponent = '../store'\n[cluster]\nclients = '../clients.wat'\n";
+        for (name, text) in
+            [("clients.wat", ""), ("other.wat", ""), ("store/plan.toml", plan), ("store/store.wasm", "")]
+        {
+            std::fs::write(folder.path().join(name), text).expect("room");
+        }
+        let found = select(&[shown(folder.path())], None).expect("some");
+        let found: Vec<(&str, Kind)> = found.iter().map(|one| (one.name.as_str(), one.kind)).collect();
+        assert_eq!(found, [("other", Kind::Program), ("store", Kind::Cluster)]);
+    }
 }

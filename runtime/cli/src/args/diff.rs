@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// 2 error.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The program before: any target of `run`.
+    /// The program before: any target of `run` but a plan file.
     pub(crate) old: PathBuf,
     /// The program after.
     pub(crate) new: PathBuf,

@@ -4,6 +4,8 @@
 //! fd_write(fd, [(2048, 0), (4096, 64)])  ─▶ 64 bytes: one buffer a call, as in wasmtime; libraries call again
 //! ```
 //!
+//! Datagrams are whole messages: all buffers of a call are one, since a library that called again would make two of it.
+//!
 //! A full disk, a short write and a fault say how much was written; a closed pipe is `io`, as in wasmtime.
 //!
 //! Not here: which bytes a list of buffers means (`guest_memory`), bytes of sockets (`socket_data`).
@@ -15,6 +17,7 @@ use crate::call::{CallProgress, Host, Import};
 use crate::disk_faults::{part, whole};
 use crate::streams::pipe_of;
 use fozzy_world::files::{DiskOperation, flip_bit};
+use fozzy_world::network::SocketId;
 use fozzy_world::pipe::PipeRead;
 use fozzy_world::{OpenFile, OutputKind, PipeEnd, PipeId, Preview1Descriptor, Wait};
 use wasmtime::Result;
@@ -35,12 +38,21 @@ fn written(host: &mut Host, import: Import, list: u32, count: u32) -> Answer<Vec
     Ok(bytes)
 }
 
+/// Whether a descriptor is a socket of datagrams.
+fn has_datagrams(host: &Host, fd: u32) -> bool {
+    let descriptor = host.node().preview1.get(fd);
+    matches!(descriptor, Some(Preview1Descriptor::Socket { socket: SocketId::Udp(_), .. }))
+}
+
 fn shown(bytes: &Answer<Vec<u8>>) -> &[u8] {
     bytes.as_ref().map_or(&[], Vec::as_slice)
 }
 
 pub(super) async fn fd_write(host: &mut Host, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
-    let bytes = written(host, FD_WRITE, buffers, count);
+    let bytes = match has_datagrams(host, fd) {
+        true => host.gathered(FD_WRITE, buffers, count),
+        false => written(host, FD_WRITE, buffers, count),
+    };
     let mut done = 0;
     let attempt = |host: &mut Host| {
         let bytes = bytes.as_ref().map_err(Clone::clone)?;
@@ -147,6 +159,9 @@ pub(super) fn fd_pwrite(host: &mut Host, fd: u32, buffers: u32, count: u32, offs
 }
 
 pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
+    if has_datagrams(host, fd) {
+        return host.read_datagram(FD_READ, fd, (buffers, count), size).await;
+    }
     let range = host.first_buffer(FD_READ, buffers, count);
     let length = range.as_ref().map_or(0, |range| range.length);
     let attempt = |host: &mut Host| {

@@ -303,15 +303,7 @@ impl Host {
         ranges: &[GuestRange],
         targets: &ReceiveTargets,
     ) -> Answer<Option<SocketAddr>> {
-        let mut rest = received.bytes.as_slice();
-        for range in ranges {
-            if rest.is_empty() {
-                break;
-            }
-            let (here, behind) = rest.split_at(rest.len().min(range.length as usize));
-            self.put(import, range.at, here)?;
-            rest = behind;
-        }
+        self.scatter(import, ranges, &received.bytes)?;
         let mut told = None;
         if let Some(address) = targets.address {
             let from = received.from.map_or_else(|| self.peer_address(socket), Ok)?;
@@ -325,6 +317,44 @@ impl Host {
         let flags = if received.is_truncated { RECV_DATA_TRUNCATED } else { 0 };
         self.put_value(import, targets.flags, 2, &flags.to_le_bytes())?;
         Ok(told)
+    }
+
+    /// Writes bytes into buffers, one after the other.
+    fn scatter(&self, import: Import, ranges: &[GuestRange], bytes: &[u8]) -> Answer<()> {
+        let mut rest = bytes;
+        for range in ranges {
+            if rest.is_empty() {
+                break;
+            }
+            let (here, behind) = rest.split_at(rest.len().min(range.length as usize));
+            self.put(import, range.at, here)?;
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Reads a datagram as bytes of a file.
+    pub(super) async fn read_datagram(
+        &mut self,
+        import: Import,
+        fd: u32,
+        (buffers, count): (u32, u32),
+        size: u32,
+    ) -> Result<u32> {
+        let ranges = self.buffers(import, buffers, count);
+        let length: u32 = ranges.iter().flatten().map(|range| range.length).sum();
+        let attempt = |host: &mut Host| -> Answer<CallProgress<Vec<u8>>> {
+            let ranges = ranges.as_ref().map_err(Clone::clone)?;
+            Ok(match host.receive_on_socket(import, fd, length)? {
+                CallProgress::Done(received) => {
+                    host.scatter(import, ranges, &received.bytes)?;
+                    host.put_size(import, size, received.bytes.len())?;
+                    CallProgress::Done(received.bytes)
+                }
+                CallProgress::Wait(waits) => CallProgress::Wait(waits),
+            })
+        };
+        self.preview1_waiting(import, (fd, length), attempt).await
     }
 
     pub(super) async fn socket_send(
@@ -380,7 +410,7 @@ impl Host {
     }
 
     /// The bytes of all buffers, which are recorded with the call.
-    fn gathered(&mut self, import: Import, buffers: u32, count: u32) -> Answer<Vec<u8>> {
+    pub(super) fn gathered(&mut self, import: Import, buffers: u32, count: u32) -> Answer<Vec<u8>> {
         let mut bytes = Vec::new();
         for range in self.buffers(import, buffers, count)? {
             bytes.extend(self.bytes(import, range)?);

@@ -404,10 +404,17 @@ fn nemeses_fit_the_machines_of_the_plan() {
         );
     }
     let leaving = format!("{nodes}[[nemesis]]\nkind = 'membership'");
-    let mut inputs = fozzy_trace::plan::Inputs::default();
-    let resolved = super::parsed(&leaving).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);
-    let plan = resolved.expect("it fits").plan;
-    assert_eq!(plan.faults[0].nemesis.as_ref().expect("it is one").hits, ["one", "minority"], "never all by itself");
+    let hits = |text: &str| {
+        let mut inputs = fozzy_trace::plan::Inputs::default();
+        let resolved = super::parsed(text).resolve("app", &mut |_| Ok(Vec::new()), &mut inputs);
+        resolved.expect("it fits").plan.faults[0].nemesis.as_ref().expect("it is one").hits.clone()
+    };
+    assert_eq!(hits(&leaving), ["one", "minority"], "never all by itself");
+    assert_eq!(hits(&format!("{leaving}\ntarget = 'n2'\nhits = ['all']")), ["all"], "n1 is left");
+    check(
+        &format!("{leaving}\ntarget = 'n*'\nhits = ['all']"),
+        "`nemesis[0].hits`: if all leave a cluster, nobody is left whom they could join",
+    );
     let twice = format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'");
     let found = crate::PlanFile::parse(&twice, std::path::Path::new("plan.toml")).expect_err("a name stands twice");
     assert_eq!(found.problems[0].to_string(), "6:1: `node[1].name`: another machine has the name `n2` already");

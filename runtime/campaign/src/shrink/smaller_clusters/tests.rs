@@ -2,7 +2,9 @@
 
 use super::*;
 use fozzy_trace::Duration;
-use fozzy_trace::plan::{CountedNode, Inputs, MachinePlan, NODES_VARIABLE, NemesisPlan, NodePlan, ProgramPlan};
+use fozzy_trace::plan::{
+    ClusterPlan, CountedNode, HealScope, Inputs, MachinePlan, NODES_VARIABLE, NemesisPlan, NodePlan, ProgramPlan,
+};
 use fozzy_world::fault::NEMESES;
 
 fn plan(count: u32) -> Plan {
@@ -54,6 +56,15 @@ fn the_smallest_comes_first() {
 }
 
 #[test]
+fn as_many_machines_stay_as_may_be_hit() {
+    let bounded = |hit_max: Option<u32>| {
+        let cluster = ClusterPlan { hit_max, faults_until: None, heals: HealScope::All, progress_within: None };
+        sizes(&Plan { cluster: Some(cluster), ..plan(4) })
+    };
+    assert_eq!([None, Some(2), Some(4)].map(bounded), [vec![1, 2, 3], vec![2, 3], vec![]]);
+}
+
+#[test]
 fn a_machine_that_is_named_stays() {
     for (text, expected) in
         [("n2:7000", vec![2]), ("--peer=N3", vec![]), ("n22 an3 n3-x", vec![1, 2]), ("n1", vec![1, 2])]
@@ -83,6 +94,7 @@ fn faults_that_are_left_can_strike() {
         (fault(nemesis("kill"), "n1, n3", Some(&[])), vec![3]),
         (fault(nemesis("loss"), "n1", Some(&[])), vec![2, 3]),
         (fault(nemesis("slow"), "n1", Some(&[])), vec![1, 2, 3]),
+        (fault(nemesis("membership"), "n1", Some(&[])), vec![2, 3]),
         (fault(nemesis("partition"), "n1,n2", Some(&["one"])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&[])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&["halves", "bridge"])), vec![3]),

@@ -41,6 +41,10 @@ impl Nemeses {
             if hits.contains(node) {
                 return true;
             }
+            // Who comes is one more, whatever else follows from it.
+            if hits.len() >= most as usize {
+                return false;
+            }
             let chosen = hits.iter().copied().chain([*node]).collect();
             let more = self.with_parted(chosen, None, gone);
             let is_within = more.len() <= most as usize;
@@ -83,8 +87,8 @@ impl Nemeses {
             let is_away = |node: &NodeId| counts_together && (hits.contains(node) || gone.contains(node));
             let hears = |to: NodeId, from: NodeId| !is_away(&from) && !refuses(to, from);
             let is_hit = |node: NodeId, among: &[NodeId]| {
-                let heard = among.iter().filter(|from| **from == node || hears(node, **from)).count();
-                heard <= among.len() / 2 && among.iter().any(|from| refuses(node, *from))
+                let heard = || among.iter().filter(|from| **from == node || hears(node, **from)).count();
+                among.iter().any(|from| refuses(node, *from)) && heard() <= among.len() / 2
             };
             let all = partitions.iter().flat_map(|parted| parted.among.iter().map(move |node| (*node, parted.among)));
             let more = all.filter(|&(node, among)| !hits.contains(&node) && is_hit(node, among));
