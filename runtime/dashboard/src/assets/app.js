@@ -537,6 +537,11 @@
     const active = document.activeElement;
     const kept = keeps && main.contains(active) ? { href: active.getAttribute("href"), isSearch: active.type === "search", at: active.type === "search" ? active.selectionStart : 0, label: active.tagName === "BUTTON" ? active.textContent : null } : null;
     const scroll = [scrollX, scrollY, ...[...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft)];
+    // Charts have their whole height in the next frame only: a page that is shorter meanwhile would be scrolled up.
+    if (keeps) {
+      main.style.minHeight = `${main.offsetHeight}px`;
+      requestAnimationFrame(() => { main.style.minHeight = ""; });
+    }
     plots.forEach((plot) => plot.destroy());
     plots = [];
     const make = { "": overview, failures: failuresPage, workers: workersPage, collection: collectionPage, runs: runsPage, patches: patchesPage, failure: () => failurePage(id), target: () => targetPage(id) }[page];
