@@ -525,7 +525,7 @@ fn nemeses_that_never_met_each_other_or_an_operation_are_named() {
     let often =
         |kind: &str| format!("[[nemesis]]\nkind = \"{kind}\"\ninterval = \"1s\"\nlasts = [\"900ms\"]\nrate = 1.0\n");
     let plan = "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\n".to_owned();
-    fozzy.write("plan.toml", plan + &often("pause") + &often("jam") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
+    fozzy.write("plan.toml", plan + &often("pause") + &often("slow") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
     let explore = |more: &[&str]| {
         let args = ["explore", "client.wat", "--plan", "plan.toml", "--runs", "6", "--no-seeds"];
         fozzy.run(&[&args[..], more].concat()).exits(0)
@@ -541,16 +541,16 @@ fn nemeses_that_never_met_each_other_or_an_operation_are_named() {
             })
             .collect();
         let expected = [
-            "pause jam true",
+            "pause slow true",
             "pause kill false",
             "pause add true",
-            "jam kill false",
-            "jam add true",
+            "slow kill false",
+            "slow add true",
             "kill add false",
         ];
         assert_eq!(cells, expected, "{found:#}");
     }
-    let words = "3 of 6 combinations met; never pause with kill, jam with kill, kill with add";
+    let words = "3 of 6 combinations met; never pause with kill, slow with kill, kill with add";
     let told = explore(&[]).err();
     assert!(told.contains(words), "{told}");
 }
