@@ -525,7 +525,8 @@ fn nemeses_that_never_met_each_other_or_an_operation_are_named() {
     let often =
         |kind: &str| format!("[[nemesis]]\nkind = \"{kind}\"\ninterval = \"1s\"\nlasts = [\"900ms\"]\nrate = 1.0\n");
     let plan = "[[node]]\nname = \"server\"\ncomponent = \"server.wat\"\nends = \"any\"\n".to_owned();
-    fozzy.write("plan.toml", plan + &often("pause") + &often("slow") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
+    fozzy
+        .write("plan.toml", plan + &often("pause") + &often("slow") + "[[nemesis]]\nkind = \"kill\"\nstart = \"1h\"\n");
     let explore = |more: &[&str]| {
         let args = ["explore", "client.wat", "--plan", "plan.toml", "--runs", "6", "--no-seeds"];
         fozzy.run(&[&args[..], more].concat()).exits(0)
