@@ -172,6 +172,11 @@ impl Faults {
         self.nemeses.as_mut().map_or_else(LinkHarm::default, |nemeses| nemeses.harm(from, to, at))
     }
 
+    /// Whether TCP sends again what arrives later than its sender waits; without nemeses there is nothing that would be sooner.
+    pub(crate) fn repeats_late_packets(&self) -> bool {
+        self.nemeses.as_ref().is_some_and(|nemeses| nemeses.repeats_late_packets())
+    }
+
     /// What became of the fault at a place of the plan.
     pub(crate) fn tally_of(&self, place: usize) -> &FaultTally {
         &self.rules[place].tally

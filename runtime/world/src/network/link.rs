@@ -3,6 +3,7 @@
 //! ```text
 //! sent ─▶ waits for the line ─▶ bytes / bandwidth ─▶ latency + jitter ─▶ arrives      (or is lost)
 //! lost ─▶ 1 s ─▶ again, lost ─▶ 2 s ─▶ again ─▶ …                                     (TCP only)
+//! late ─▶ 1 s ─▶ again, sooner                                                         (TCP under nemeses only)
 //! ```
 //!
 //! Invariants: everything is decided when the packet is sent, its repetitions too: whether a fault strikes at a later
@@ -106,17 +107,26 @@ impl Links {
         retries: u32,
         context: &mut OpContext<'_>,
     ) -> Result<Instant, Instant> {
+        let repeats_late = context.faults.repeats_late_packets();
         let (mut now, mut timeout) = (context.now, RETRANSMISSION);
+        let mut soonest = Instant::NEVER;
         for attempt in 0..=retries {
             let mut then = later(context, now);
             // A repetition goes between other packets and makes none of them wait.
             if let Some(arrival) = self.send(path, machines, bytes, attempt == 0, &mut then) {
-                return Ok(arrival);
+                soonest = soonest.min(arrival);
+                if !repeats_late {
+                    break;
+                }
             }
             now = now.after(timeout);
+            // What arrives before anything is repeated is the one that counts.
+            if soonest <= now {
+                break;
+            }
             timeout = Duration(timeout.0 * 2).min(RETRANSMISSION_MAX);
         }
-        Err(now)
+        if soonest == Instant::NEVER { Err(now) } else { Ok(soonest) }
     }
 
     fn send(

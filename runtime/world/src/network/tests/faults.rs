@@ -1,6 +1,11 @@
 //! Planned faults of the network: what each does, and when.
 
 use super::*;
+use crate::fault::{LinkEffect, LinkSet, LinkWindow};
+use fozzy_trace::plan::{
+    AllowedEnd, ClusterPlan, Edition, HealScope, Inputs, MachinePlan, NodePlan, Plan, ProgramPlan,
+};
+use std::collections::BTreeSet;
 
 fn within(kind: &str, start_ms: u64, length_ms: u64) -> FaultPlan {
     let (start, length) = (Duration::from_millis(start_ms), Some(Duration::from_millis(length_ms)));
@@ -159,5 +164,62 @@ fn a_connection_that_was_not_accepted_is_reset_with_the_power() {
     lab.ask(|network, context| network.lose_node(SERVER, context));
     lab.settle();
     assert_eq!(lab.read(client), Err(StreamEnd::Failed(SocketErrorCode::ConnectionReset)));
+    lab.end();
+}
+
+/// A pair whose server is a machine of a cluster, under a nemesis from 1 s on; all are healed at 10 s.
+fn struck_pair(edition: Edition, until_ms: u64, effect: LinkEffect) -> (Lab, TcpId, TcpId) {
+    let component = Inputs::default().add(b"server".to_vec());
+    let server = NodePlan {
+        name: "server".to_owned(),
+        program: ProgramPlan { component, machine: MachinePlan::default() },
+        called: false,
+        ends: Some(AllowedEnd::Never),
+        restart: None,
+        counted: None,
+    };
+    let faults_until = Some(Duration::from_millis(10_000));
+    let cluster = ClusterPlan { hit_max: None, faults_until, heals: HealScope::All, progress_within: None };
+    let plan = Plan { nodes: vec![server], cluster: Some(cluster), edition, ..Plan::default() };
+    let mut lab = Lab::faulty(&[]);
+    lab.faults = std::mem::take(&mut lab.faults).with_nemeses(&plan);
+    let links = LinkSet::Touching(BTreeSet::from([SERVER]));
+    let window = LinkWindow::new(millis(1_000), millis(until_ms), links, effect);
+    lab.faults.nemeses.as_mut().expect("the plan has a cluster").windows.push(window);
+    let (client, server) = lab.pair();
+    (lab, client, server)
+}
+
+#[test]
+fn bytes_that_a_nemesis_makes_late_are_sent_again_until_it_ends_or_all_are_healed() {
+    let slow = LinkEffect::Slow(Duration::from_millis(20_000));
+    // All are sent at 2 s, 3 s, 5 s, 9 s, 17 s, 33 s and 65 s, as long as nothing has arrived.
+    let cases = [
+        // Before, a packet that was sent once took as long as it took.
+        (Edition::EIGHTH, 4_500, slow, 22_010),
+        (Edition::NINTH, 4_500, slow, 5_010),
+        (Edition::EIGHTH, 60_000, LinkEffect::Hold, 60_000),
+        (Edition::NINTH, 60_000, LinkEffect::Hold, 10_000),
+        (Edition::EIGHTH, 60_000, LinkEffect::Cut, 65_010),
+        (Edition::NINTH, 60_000, LinkEffect::Cut, 17_010),
+    ];
+    for (edition, until_ms, effect, expected_ms) in cases {
+        let (mut lab, client, server) = struck_pair(edition, until_ms, effect);
+        lab.now = millis(2_000);
+        lab.write(client, b"x").expect("the sender cannot know");
+        let read = lab.read_next(server);
+        assert_eq!((read, lab.now), (Ok(b"x".to_vec()), millis(expected_ms)), "{effect:?} in {edition:?}");
+        lab.end();
+    }
+}
+
+#[test]
+fn a_connection_to_a_slow_machine_is_there_soon_after_it_is_slow() {
+    let slow = LinkEffect::Slow(Duration::from_millis(20_000));
+    let (mut lab, ..) = struck_pair(Edition::NINTH, 4_500, slow);
+    lab.listen(SERVER, SERVER_ADDRESS);
+    lab.now = millis(2_000);
+    lab.connect(SERVER_ADDRESS).expect("somebody listens");
+    assert_eq!(lab.now, millis(5_020));
     lab.end();
 }
