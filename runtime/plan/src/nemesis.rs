@@ -194,8 +194,15 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
     if *action == NemesisAction::Membership && names.len() < 2 {
         return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
     }
-    if have_all_leave(nemesis) && hit == names.len() {
-        return Some(("hits", ALL_LEAVE.to_owned()));
+    if *action == NemesisAction::Membership && hit == names.len() {
+        let mut targets = nemesis.hits.iter().flatten().filter_map(|word| NodeTargets::of(word));
+        let message = |targets: NodeTargets| match targets {
+            NodeTargets::All => ALL_LEAVE.to_owned(),
+            some => format!("`{}` of {hit} machines can be all of them: {ALL_LEAVE}", some.word()),
+        };
+        if let Some(targets) = targets.find(|targets| targets.can_be_all(hit)) {
+            return Some(("hits", message(targets)));
+        }
     }
     if !action.has_shapes() {
         let is_linkless = action.is_between_machines() && names.len() < 2;
