@@ -170,14 +170,16 @@ pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,
     pub(crate) found: Vec<(u64, Vec<u8>)>,
     pub(crate) smaller: Vec<Vec<u8>>,
-    /// The execution with which it ends the campaign.
+    /// The execution from which on it ends the campaign.
     last: Option<u64>,
+    is_over: bool,
 }
 
 impl FuzzObserver for RecordingObserver {
     fn on_execution(&mut self, stats: &Stats) -> bool {
-        assert!(self.last.is_none_or(|last| stats.executions <= last), "it was ended");
-        self.last != Some(stats.executions)
+        assert!(!self.is_over, "it was ended before");
+        self.is_over = self.last.is_some_and(|last| stats.executions >= last);
+        !self.is_over
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
