@@ -77,8 +77,10 @@ impl NotedMessages {
                     false => self.is_cut = true,
                 }
             }
-            // It is told right behind its bytes.
-            Activity::Datagram { node, at, step } if !self.is_cut => {
+            // It is told right behind its bytes, unless it has none.
+            Activity::Datagram { node, at, step }
+                if !self.is_cut && !matches!(step, DatagramStep::Sent { bytes: 0, .. }) =>
+            {
                 let is_sent = matches!(step, DatagramStep::Sent { .. });
                 if let Some(moved) = self.moved.last_mut()
                     && (moved.node, moved.at, moved.is_write) == (node, at, is_sent)
