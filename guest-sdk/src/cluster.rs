@@ -252,7 +252,8 @@ impl Workload {
         Workload { time_limit: Some(limit), ..self }
     }
 
-    /// How long an operation may take; then it is not known whether it was done. That is of all drivers, also of those that were added before.
+    /// How long an operation may take; then it is not known whether it was done. That is of all drivers, also of those that were added
+    /// before.
     ///
     /// ```
     /// use fozzy_sdk::cluster::Workload;

@@ -150,8 +150,8 @@ impl Host {
         }
     }
 
-    /// Reads from a socket, at most `length` bytes. With `is_more`, bytes of the same call have come already: what breaks the connection behind
-    /// them is left to the next call.
+    /// Reads from a socket, at most `length` bytes. With `is_more`, bytes of the same call have come already: what breaks the connection
+    /// behind them is left to the next call.
     pub(super) fn receive_on_socket(
         &mut self,
         import: Import,
