@@ -89,7 +89,9 @@ fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
         let is_among = |action: NemesisAction| action.is_between_machines() || action == NemesisAction::Membership;
         let is_linked = !action.is_some_and(is_among) || machines.clone().count() > 1;
         let left = machines.clone().filter(|node| matches_any(&fault.target, &node.name)).count();
-        let is_all = |targets: NodeTargets| left == machines.clone().count() && targets.can_be_all(left);
+        let most = smaller.cluster.as_ref().and_then(|cluster| cluster.hit_max).unwrap_or(u32::MAX) as usize;
+        let is_all =
+            |targets: NodeTargets| left == machines.clone().count() && most >= left && targets.can_be_all(left);
         let leaves_nobody = action == Some(NemesisAction::Membership) && nemesis.targets().into_iter().any(is_all);
         let mut parts = fault.target.split(',').map(str::trim);
         return is_linked && !leaves_nobody && left >= least && parts.all(|part| struck(part, smaller) > 0);

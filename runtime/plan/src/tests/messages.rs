@@ -419,9 +419,12 @@ fn nemeses_fit_the_machines_of_the_plan() {
         check(
             &format!("{leaving}\nhits = ['one', '{word}']"),
             &format!(
-                "`nemesis[0].hits`: `{word}` of 2 machines can be all of them: if all leave a cluster, nobody is left whom they could join"
+                "`nemesis[0].hits`: `{word}` of 2 machines can be all of them: if all leave a cluster, nobody is left whom they could \
+                 join; `hit-at-most` in [cluster] keeps some"
             ),
         );
+        let bounded = format!("{leaving}\nhits = ['{word}']\n[cluster]\nhit-at-most = 1");
+        assert_eq!(hits(&bounded), [word], "the other one is left");
     }
     assert_eq!(hits(&format!("{leaving}\ntarget = 'n1'\nhits = ['some', 'majority']")), ["some", "majority"]);
     let twice = format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'");

@@ -106,4 +106,8 @@ fn faults_that_are_left_can_strike() {
         let name = format!("{} {}", fault.kind, fault.target);
         assert_eq!(sizes(&Plan { faults: vec![fault], ..plan(4) }), expected, "{name}");
     }
+    // Where not all may be hit at once, some are left.
+    let cluster = ClusterPlan { hit_max: Some(1), faults_until: None, heals: HealScope::All, progress_within: None };
+    let faults = vec![fault(nemesis("membership"), "*", Some(&["some"]))];
+    assert_eq!(sizes(&Plan { faults, cluster: Some(cluster), ..plan(4) }), [2, 3]);
 }
