@@ -381,6 +381,28 @@ fn a_chance_left_out_shifts_no_other() {
 }
 
 #[test]
+fn a_plan_that_no_plan_file_can_be_is_borne() {
+    let odd: [(&[&str], (u64, u64)); 5] = [
+        (&["halves"], (1, 2)),
+        (&["nobody"], (1, 2)),
+        (&["one"], (2, 1)),
+        (&["one"], (0, u64::MAX)),
+        (&["one"], (0, 0)),
+    ];
+    for (hits, (least, most)) in odd {
+        for kind in ["kill", "partition", "membership", "swizzle", "slow-node"] {
+            let fault = nemesis(kind, hits);
+            let lasts = Some((Duration(least), Duration(most)));
+            let plan = NemesisPlan { lasts, ..(**fault.nemesis.as_ref().expect("set")).clone() };
+            let fault = FaultPlan { nemesis: Some(Box::new(plan)), ..fault };
+            let mut lab = Lab::new(3, vec![fault], phases(None, Some(40), HealScope::All), 1);
+            while lab.step().is_some() {}
+            assert!(lab.nemeses().active.is_empty(), "{kind} {hits:?}");
+        }
+    }
+}
+
+#[test]
 fn lengths_are_made_of_timers_that_nodes_set() {
     let mut lab = Lab::new(3, vec![nemesis("pause", &["one"])], None, 3);
     let mut nemeses = lab.nemeses().clone();
