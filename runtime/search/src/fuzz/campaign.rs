@@ -865,7 +865,8 @@ impl Campaign {
         if self.options.first_only { Err(CampaignHalt::Finished(CampaignEnd::FirstFailure)) } else { Ok(()) }
     }
 
-    /// Makes the input of a failure smaller, as long as it fails in the same way.
+    /// Makes the input of a failure smaller, as long as it fails in the same way. If the campaign ends meanwhile, what was found until then is
+    /// told.
     fn minimize(
         &mut self,
         io: &mut CampaignIo<'_>,
@@ -873,20 +874,28 @@ impl Campaign {
         signature: Option<FailureSignature>,
     ) -> Result<(), CampaignHalt> {
         let mut tries = if found.verdict.status == Status::Timeout { MINIMIZE_TRIES_SLOW } else { MINIMIZE_TRIES };
+        let mut best = found.input.clone();
         let mut fails = |input: &[u8]| {
             self.stats.minimizing += 1;
             let outcome = io.target.execute(input)?;
+            let is_same = outcome.failed.is_some_and(|verdict| verdict.signature == signature);
+            if is_same {
+                best.clear();
+                best.extend_from_slice(input);
+            }
             if !io.observer.on_execution(&self.stats) {
                 return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
             }
-            Ok(outcome.failed.is_some_and(|verdict| verdict.signature == signature))
+            Ok(is_same)
         };
-        let shorter = erase(&found.input, &mut tries, &mut fails)?;
-        let simpler = simplify(&shorter, &mut tries, &mut fails)?;
-        let exact = io.target.confirm(&simpler)?;
-        if exact.signature == found.verdict.signature && simpler != found.input {
-            io.observer.on_minimized(&simpler, &exact)?;
+        let shorter = erase(&found.input, &mut tries, &mut fails);
+        let ended = shorter.and_then(|shorter| simplify(&shorter, &mut tries, &mut fails));
+        if best != found.input {
+            let exact = io.target.confirm(&best)?;
+            if exact.signature == found.verdict.signature {
+                io.observer.on_minimized(&best, &exact)?;
+            }
         }
-        Ok(())
+        ended.map(|_| ())
     }
 }

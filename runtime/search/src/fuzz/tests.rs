@@ -170,7 +170,7 @@ pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,
     pub(crate) found: Vec<(u64, Vec<u8>)>,
     pub(crate) smaller: Vec<Vec<u8>>,
-    /// The execution from which on it ends the campaign.
+    /// The execution from which on it ends the campaign, with those that make failures smaller.
     last: Option<u64>,
     is_over: bool,
 }
@@ -178,7 +178,7 @@ pub(crate) struct RecordingObserver {
 impl FuzzObserver for RecordingObserver {
     fn on_execution(&mut self, stats: &Stats) -> bool {
         assert!(!self.is_over, "it was ended before");
-        self.is_over = self.last.is_some_and(|last| stats.executions >= last);
+        self.is_over = self.last.is_some_and(|last| stats.executions + stats.minimizing >= last);
         !self.is_over
     }
 
@@ -627,6 +627,26 @@ fn what_showed_something_new_is_kept_however_a_campaign_ends() {
             assert_eq!(notes.added.len() as u64 + u64::from(is_seed_seen), stats.corpus, "{cause:?} after {last}");
         }
     }
+}
+
+#[test]
+fn how_small_a_failure_was_made_is_told_however_the_campaign_ends() {
+    let long = [&[b'.'; 900][..], b"x"].concat();
+    let lengths: Vec<usize> = (3..=40)
+        .map(|last| {
+            let code = |input: &[u8], _: &mut SimulatedGuest| if input.contains(&b'x') { Err("x") } else { Ok(()) };
+            let mut notes = RecordingObserver { last: Some(last), ..RecordingObserver::default() };
+            let options = Options { minimize: true, ..options(3, 1_000) };
+            let mut campaign = Campaign::new(options, Dictionary::default());
+            let mut seeds = std::iter::once(long.clone());
+            let ended = campaign.run(&mut SimulatedTarget::new(code), &mut seeds, &mut notes).expect("it ends");
+            assert_eq!((ended, notes.found.len()), (CampaignEnd::Stopped, 1), "{last}");
+            notes.smaller.last().unwrap_or(&long).len()
+        })
+        .collect();
+    // The end of it cannot go, the beginning can.
+    assert_eq!(lengths[..2], [901, 451]);
+    assert!(lengths.is_sorted_by(|longer, shorter| longer >= shorter) && lengths.last() == Some(&1), "{lengths:?}");
 }
 
 #[test]
