@@ -168,6 +168,11 @@ const CLIENT: &[(&str, u32)] = &[
     ("word 8", 0),
     ("fd_read *4 200 1 196", 53),
     ("fd_write *4 232 1 196", 64),
+    // It can be tried again, and is told by that once, too.
+    ("sock_connect *4 848 9", 26),
+    ("poll_oneoff 64 128 1 192", 0),
+    ("sock_connect *4 848 9", 14),
+    ("sock_connect *4 848 9", 26),
     ("fd_close *4", 0),
     ("sock_open 1 2 0", 0),
     ("fd_fdstat_set_flags *0 4", 0),
@@ -304,6 +309,33 @@ fn one_machine_reaches_itself_by_the_first_version_of_the_extension() {
         ("sock_connect *4 16 9", 14),
         ("sock_getsockopt *4 0 2 8 4", 0),
         ("word 8", 0),
+        ("sock_connect *4 16 9", 14),
+        ("sock_setsockopt *4 0 5 8 4", 0),
+        ("sock_connect *4 16 *56", 0),
+        ("sock_getpeeraddr *4 48 56", 0),
+        ("fd_close *0", 0),
+    ]);
+}
+
+#[test]
+fn a_reset_behind_bytes_is_told_by_the_call_after_them() {
+    answers_as_expected(&[
+        ("set 32 0x0100007f", 0),
+        ("sock_open 1 2 0", 0),
+        ("sock_bind *0 16 8080", 0),
+        ("sock_listen *0 1", 0),
+        ("sock_open 1 2 4", 0),
+        ("sock_connect *4 16 8080", 0),
+        ("sock_accept_v1 *0 948", 0),
+        // What closes without having read all resets the connection.
+        ("fd_write *4 232 1 196", 0),
+        ("fd_write *948 232 1 196", 0),
+        ("fd_close *948", 0),
+        ("sock_recv *4 200 1 2 196 224", 0),
+        ("word 196", 5),
+        ("sock_recv *4 200 1 2 196 224", 15),
+        ("sock_recv *4 200 1 0 196 224", 0),
+        ("word 196", 0),
         ("fd_close *0", 0),
     ]);
 }
@@ -352,10 +384,23 @@ fn datagrams_pass_whole_or_are_cut_off() {
         ("word 196", 5),
         ("byte 301", 101),
         ("byte 322", 111),
+        // Also who is connected sends elsewhere where that is asked.
+        ("sock_open 1 1 12", 0),
+        ("sock_bind *12 16 9001", 0),
+        ("sock_send_to *4 232 1 16 9001 0 196", 0),
+        ("fd_read *12 200 1 196", 0),
+        ("word 196", 5),
         ("fd_fdstat_set_flags *0 4", 0),
         ("fd_read *0 200 1 196", 6),
         ("sock_listen *0 1", 58),
         ("fd_close *0", 0),
+        // Nobody listens there any more, which is told once.
+        ("fd_write *4 232 1 196", 0),
+        ("sock_getsockopt *4 0 2 8 4", 0),
+        ("word 8", 14),
+        ("sock_getsockopt *4 0 2 8 4", 0),
+        ("word 8", 0),
+        ("fd_close *4", 0),
     ]);
 }
 

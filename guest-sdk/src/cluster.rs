@@ -136,7 +136,8 @@ pub(crate) trait Driver {
     fn next(&mut self, free: &[usize], now: Duration) -> NextTask;
     /// A thread's operation has ended: well, or in another way.
     fn ended(&mut self, thread: usize, is_ok: bool, is_known: bool);
-    fn begin(&mut self, first_process: u32, all_threads: u32);
+    /// The run begins: the number of the first process, the threads of all drivers, and how long an operation may take.
+    fn begin(&mut self, first_process: u32, all_threads: u32, timeout: Duration);
 }
 
 /// An operation that is about to begin.
@@ -251,7 +252,8 @@ impl Workload {
         Workload { time_limit: Some(limit), ..self }
     }
 
-    /// How long an operation may take; then it is not known whether it was done.
+    /// How long an operation may take; then it is not known whether it was done. That is of all drivers, also of those that were added
+    /// before.
     ///
     /// ```
     /// use fozzy_sdk::cluster::Workload;
@@ -303,9 +305,8 @@ impl Workload {
         operations: Box<dyn OperationGenerator<O>>,
         client: impl Fn(Process, O) -> F + 'static,
     ) -> Workload {
-        let timeout = self.timeout;
         let client = move |process, operation| Box::pin(client(process, operation)) as Pin<Box<dyn Future<Output = _>>>;
-        let driver = runner::OperationDriver::new(threads, timeout, operations, Rc::new(client));
+        let driver = runner::OperationDriver::new(threads, operations, Rc::new(client));
         self.parallel.push((name, WEIGHT, Box::new(driver)));
         self
     }
@@ -453,7 +454,7 @@ impl Workload {
         least: usize,
         change: impl Fn(MembershipChange) -> F + 'static,
     ) -> Workload {
-        let driver = ChangeDriver::new(least, self.timeout, change);
+        let driver = ChangeDriver::new(least, change);
         Workload { members: Some(Rc::new(driver)), ..self }
     }
 

@@ -28,8 +28,8 @@ const EVENT: &str = "members";
 pub(crate) trait MemberDriver {
     /// Whether the plan has such a nemesis.
     fn is_planned(&self) -> bool;
-    /// Does what the nemesis asks, to the end of the run.
-    fn keep(&self) -> Pin<Box<dyn Future<Output = ()>>>;
+    /// Does what the nemesis asks, to the end of the run; a change may take so long.
+    fn keep(&self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()>>>;
     /// What is still to do, and why it is not done.
     fn open(&self) -> Option<String>;
 }
@@ -37,7 +37,6 @@ pub(crate) trait MemberDriver {
 /// Performs changes by a function of the program.
 pub(super) struct ChangeDriver<C> {
     change: Rc<C>,
-    timeout: Duration,
     state: Rc<RefCell<MemberState>>,
 }
 
@@ -55,9 +54,9 @@ impl MemberState {
 }
 
 impl<C> ChangeDriver<C> {
-    pub(super) fn new(least: usize, timeout: Duration, change: C) -> ChangeDriver<C> {
+    pub(super) fn new(least: usize, change: C) -> ChangeDriver<C> {
         let state = MemberState { members: Membership::new(nodes(), least), why: String::new() };
-        ChangeDriver { change: Rc::new(change), timeout, state: Rc::new(RefCell::new(state)) }
+        ChangeDriver { change: Rc::new(change), state: Rc::new(RefCell::new(state)) }
     }
 }
 
@@ -70,8 +69,8 @@ where
         self.state.borrow().wanted_out().is_some()
     }
 
-    fn keep(&self) -> Pin<Box<dyn Future<Output = ()>>> {
-        let (change, state, timeout) = (Rc::clone(&self.change), Rc::clone(&self.state), self.timeout);
+    fn keep(&self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()>>> {
+        let (change, state) = (Rc::clone(&self.change), Rc::clone(&self.state));
         Box::pin(async move {
             loop {
                 let Some(out) = state.borrow().wanted_out() else { return };

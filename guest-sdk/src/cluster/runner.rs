@@ -30,19 +30,21 @@ type Client<O> = Rc<dyn Fn(Process, O) -> Pin<Box<dyn Future<Output = Completion
 /// Threads that do the operations of a generator.
 pub(super) struct OperationDriver<O> {
     threads: usize,
-    timeout: Duration,
     generator: Operations<O>,
     client: Client<O>,
     /// The first process of this driver, and how many threads all drivers have: the step to a thread's next process.
     first: u32,
     all: u32,
+    /// How long an operation may take, as the whole workload says when it begins.
+    timeout: Duration,
     /// Processes of each thread so far.
     processes: Vec<u32>,
 }
 
 impl<O: ClientOperation> OperationDriver<O> {
-    pub(super) fn new(threads: usize, timeout: Duration, generator: Operations<O>, client: Client<O>) -> Self {
-        OperationDriver { threads, timeout, generator, client, first: 0, all: 0, processes: vec![1; threads] }
+    pub(super) fn new(threads: usize, generator: Operations<O>, client: Client<O>) -> Self {
+        let (timeout, processes) = (Duration::MAX, vec![1; threads]);
+        OperationDriver { threads, generator, client, first: 0, all: 0, timeout, processes }
     }
 }
 
@@ -51,8 +53,8 @@ impl<O: ClientOperation> Driver for OperationDriver<O> {
         self.threads
     }
 
-    fn begin(&mut self, first_process: u32, all_threads: u32) {
-        (self.first, self.all) = (first_process, all_threads);
+    fn begin(&mut self, first_process: u32, all_threads: u32, timeout: Duration) {
+        (self.first, self.all, self.timeout) = (first_process, all_threads, timeout);
     }
 
     fn next(&mut self, free: &[usize], now: Duration) -> NextTask {
@@ -158,7 +160,7 @@ impl WorkloadRunner {
         let all: usize = workload.parallel.iter().map(|(_, _, driver)| driver.threads()).sum();
         let mut first = 0;
         for (_, _, driver) in &mut workload.parallel {
-            driver.begin(first, all as u32);
+            driver.begin(first, all as u32, workload.timeout);
             first += driver.threads() as u32;
         }
         let busy = workload.parallel.iter().map(|(_, _, driver)| vec![false; driver.threads()]).collect();
@@ -240,7 +242,7 @@ impl WorkloadRunner {
     /// Machines leave and join from now on, beside everything.
     fn keep_members(&mut self) {
         if let Some(members) = &self.members {
-            let keep = members.keep();
+            let keep = members.keep(self.workload.timeout);
             let _ = self.tasks.block_on(async move { task::spawn("members", keep) });
         }
     }
@@ -416,4 +418,41 @@ fn drawn_weight(action: &NamedAction) -> u32 {
 
 fn fail(name: &str, why: &str) -> ! {
     host::fail(ReportedFailure::Invariant, name, &format!("{name}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::generator as ops;
+
+    #[derive(Clone)]
+    struct Get;
+
+    impl ClientOperation for Get {
+        fn name(&self) -> String {
+            "get x".to_owned()
+        }
+
+        fn input(&self) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_that_of_all_drivers_wherever_it_is_said() {
+        let limit = Duration::from_secs(1);
+        let with_readers = |workload: Workload| {
+            workload.parallel("readers", 1, ops::of(|| Get), |_, _| std::future::pending::<Completion>())
+        };
+        let before = with_readers(Workload::new("w").timeout(limit));
+        let after = with_readers(Workload::new("w")).timeout(limit);
+        for workload in [before, after] {
+            let mut runner = WorkloadRunner::begin(workload);
+            assert_eq!(runner.step(0), WorkloadStep::Ran(0));
+            let begun = task::now();
+            runner.end();
+            let took = task::now().saturating_sub(begun);
+            assert!(took > limit / 2 && took < limit * 2, "{took:?}");
+        }
+    }
 }

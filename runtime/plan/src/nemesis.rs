@@ -177,8 +177,27 @@ fn have_all_leave(nemesis: &NemesisFile) -> bool {
         && nemesis.hits.iter().flatten().any(|word| word == NodeTargets::All.word())
 }
 
-/// What is wrong with a nemesis beside these machines, and where.
-fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, String)> {
+/// Which word has a nemesis of members take all of so many machines, though not more than `hit_at_most` at once, and what is wrong with it.
+fn all_leave(nemesis: &NemesisFile, machines: usize, hit_at_most: Option<u32>) -> Option<String> {
+    let is_bounded = hit_at_most.is_some_and(|most| (most as usize) < machines);
+    let can_be_all = |targets: &NodeTargets| match targets {
+        NodeTargets::All => true,
+        other => !is_bounded && other.can_be_all(machines),
+    };
+    let mut targets = nemesis.hits.iter().flatten().filter_map(|word| NodeTargets::of(word));
+    Some(match targets.find(can_be_all)? {
+        NodeTargets::All => ALL_LEAVE.to_owned(),
+        other => {
+            let word = other.word();
+            format!(
+                "`{word}` of {machines} machines can be all of them: {ALL_LEAVE}; `hit-at-most` in [cluster] keeps some"
+            )
+        }
+    })
+}
+
+/// What is wrong with a nemesis beside these machines and phases, and where.
+fn mismatch(nemesis: &NemesisFile, names: &[&str], phases: PhasesFile) -> Option<(&'static str, String)> {
     let target = nemesis.target.as_deref().unwrap_or("*").to_ascii_lowercase();
     // One that is not there is a slip, also where others of the list are.
     let strange = target.split(',').map(str::trim).find(|part| !names.iter().any(|name| matches(part, name)));
@@ -194,8 +213,11 @@ fn mismatch(nemesis: &NemesisFile, names: &[&str]) -> Option<(&'static str, Stri
     if *action == NemesisAction::Membership && names.len() < 2 {
         return Some(("kind", "one machine cannot leave itself; expected two at least".to_owned()));
     }
-    if have_all_leave(nemesis) && hit == names.len() {
-        return Some(("hits", ALL_LEAVE.to_owned()));
+    if *action == NemesisAction::Membership
+        && hit == names.len()
+        && let Some(message) = all_leave(nemesis, hit, phases.hit_at_most)
+    {
+        return Some(("hits", message));
     }
     if !action.has_shapes() {
         let is_linkless = action.is_between_machines() && names.len() < 2;
@@ -219,7 +241,7 @@ pub(crate) fn resolve(
     let mut wrong = Vec::new();
     let mut plans = Vec::new();
     for (number, nemesis) in nemeses.iter().enumerate() {
-        if let Some((key, message)) = mismatch(nemesis, names) {
+        if let Some((key, message)) = mismatch(nemesis, names, phases) {
             wrong.push((vec!["nemesis".into(), number.into(), key.into()], message));
             continue;
         }

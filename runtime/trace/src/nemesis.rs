@@ -231,13 +231,25 @@ impl NodeTargets {
         NodeTargets::ALL.into_iter().find(|targets| targets.word() == word)
     }
 
+    /// Whether it can be all of so many nodes. Those that lead are not all.
+    #[must_use]
+    pub fn can_be_all(self, nodes: usize) -> bool {
+        match self {
+            NodeTargets::One => nodes <= 1,
+            NodeTargets::Minority => minority(nodes) >= nodes,
+            NodeTargets::Majority => majority(nodes) >= nodes,
+            NodeTargets::All | NodeTargets::Some => true,
+            NodeTargets::Primaries => false,
+        }
+    }
+
     /// Draws which of the nodes 0, 1, … they are; `primaries` are those that lead.
     pub fn draw(self, nodes: usize, primaries: &[usize], choose: &mut Chooser<'_>) -> Vec<usize> {
         let count = match self {
             _ if nodes == 0 => 0,
             NodeTargets::One => 1,
-            NodeTargets::Minority => (nodes.saturating_sub(1) / 2).max(1),
-            NodeTargets::Majority => nodes / 2 + 1,
+            NodeTargets::Minority => minority(nodes),
+            NodeTargets::Majority => majority(nodes),
             NodeTargets::All => nodes,
             NodeTargets::Some => 1 + choose("number of nodes", nodes as u64) as usize,
             NodeTargets::Primaries => return primaries.to_vec(),
@@ -246,6 +258,16 @@ impl NodeTargets {
         targets.truncate(count.min(nodes));
         targets
     }
+}
+
+/// Fewer than half of so many, and one at least.
+fn minority(nodes: usize) -> usize {
+    (nodes.saturating_sub(1) / 2).max(1)
+}
+
+/// Just more than half of so many.
+const fn majority(nodes: usize) -> usize {
+    nodes / 2 + 1
 }
 
 /// The numbers 0, 1, … in another order.

@@ -179,7 +179,12 @@ impl World {
             // All links of one machine are about it, as if it were slow.
             true => nemeses.allowed(nodes.clone(), &gone),
             false => {
-                let targets = chance.one_of("targets", &rule.plan.targets());
+                let menu = rule.plan.targets();
+                // No plan file has such a one, and the plan of a trace may be anybody's.
+                if menu.is_empty() {
+                    return None;
+                }
+                let targets = chance.one_of("targets", &menu);
                 let drawn = targets.draw(nodes.len(), &primaries, &mut |site, bound| chance.below(site, bound));
                 nemeses.allowed(drawn.into_iter().map(|place| nodes[place]).collect(), &gone)
             }

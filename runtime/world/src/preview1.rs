@@ -80,7 +80,8 @@ pub enum Preview1Descriptor {
         socket: SocketId,
         /// Calls that would wait answer `again`.
         nonblocking: bool,
-        /// What a connection failed for that was begun without waiting, until the program is told.
+        /// What a connection failed for that was begun without waiting, or what broke it behind bytes that were read, until the program is
+        /// told.
         error: Option<SocketErrorCode>,
     },
 }

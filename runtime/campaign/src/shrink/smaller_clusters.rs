@@ -10,7 +10,7 @@
 //! failure would look like the same. For that reason, none of those goes that the plan names anywhere but in a list of all.
 
 use crate::maelstrom::{self, sizes_below};
-use fozzy_trace::nemesis::PartitionShape;
+use fozzy_trace::nemesis::{NodeTargets, PartitionShape};
 use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, MountKind};
 use fozzy_trace::{Digest, NodeId, Plan};
 use fozzy_world::fault::{FaultTarget, NemesisAction, kind_of, machine_of};
@@ -88,9 +88,13 @@ fn can_strike(fault: &FaultPlan, smaller: &Plan, plan: &Plan) -> bool {
         // One that leaves the cluster must leave somebody.
         let is_among = |action: NemesisAction| action.is_between_machines() || action == NemesisAction::Membership;
         let is_linked = !action.is_some_and(is_among) || machines.clone().count() > 1;
-        let left = machines.filter(|node| matches_any(&fault.target, &node.name));
+        let left = machines.clone().filter(|node| matches_any(&fault.target, &node.name)).count();
+        let most = smaller.cluster.as_ref().and_then(|cluster| cluster.hit_max).unwrap_or(u32::MAX) as usize;
+        let is_all =
+            |targets: NodeTargets| left == machines.clone().count() && most >= left && targets.can_be_all(left);
+        let leaves_nobody = action == Some(NemesisAction::Membership) && nemesis.targets().into_iter().any(is_all);
         let mut parts = fault.target.split(',').map(str::trim);
-        return is_linked && left.count() >= least && parts.all(|part| struck(part, smaller) > 0);
+        return is_linked && !leaves_nobody && left >= least && parts.all(|part| struck(part, smaller) > 0);
     }
     let patterns: Vec<&str> = match kind_of(&fault.kind).map(|kind| kind.target) {
         Some(FaultTarget::Node) => vec![&fault.target],

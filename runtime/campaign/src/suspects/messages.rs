@@ -8,7 +8,7 @@
 //!
 //! What is written at once is a message, by its first word, or by its length where it is no text; of JSON it is its type.
 //! A message that the end of the run leaves unread counts by how long it was on its way until then, since what a failure has cut off
-//! was not lost.
+//! was not lost. Bytes of a connection are read in their order; a datagram is the same one where it has the same number.
 //!
 //! Invariants: an observer answers nothing, so that runs stay what they are; what is kept is bounded.
 //! Not here: lines that a router hands on, which are lines of output.
@@ -16,7 +16,7 @@
 use super::words::numberless;
 use fozzy_report::MachineNames;
 use fozzy_report::suspects::{SuspectKind, SuspectThing};
-use fozzy_trace::{Activity, HistoryEntry, Instant, IoChannel, IoKind, NodeId};
+use fozzy_trace::{Activity, DatagramStep, HistoryEntry, Instant, IoChannel, IoKind, NodeId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Different messages of a run that count.
@@ -30,21 +30,19 @@ const JSON_TYPE: &str = r#"\"type\":\""#;
 /// From when on a message is late.
 const LATE: [(u64, &str); 3] = [(100_000_000, "100 ms"), (1_000_000_000, "1 s"), (10_000_000_000, "10 s")];
 
-/// What one side writes, and the other one reads.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum MessageStream {
-    /// A connection, by the number of its stream.
-    Connection(u64),
-    /// Datagrams that look so.
-    Datagrams(String),
-}
-
 /// A message on its way.
 struct SentMessage {
     /// Whose it is and what it says, for people.
     words: String,
     sent: Instant,
     bytes: u64,
+}
+
+/// A datagram that was sent.
+struct SentDatagram {
+    label: String,
+    /// `None` once it was received.
+    message: Option<SentMessage>,
 }
 
 /// Bytes that a call of a machine has moved to or from another one.
@@ -54,6 +52,8 @@ struct MovedBytes {
     channel: IoChannel,
     is_write: bool,
     bytes: u64,
+    /// The datagrams that these bytes are.
+    datagrams: Vec<DatagramStep>,
 }
 
 /// What moves between the machines of a run, in its order.
@@ -66,14 +66,30 @@ pub(super) struct NotedMessages {
 impl NotedMessages {
     /// Something has happened.
     pub(super) fn activity(&mut self, activity: Activity) {
-        if let Activity::Io { node, at, channel, is_write, bytes } = activity
-            && matches!(channel.kind, IoKind::Connection | IoKind::Datagrams)
-            && bytes > 0
-        {
-            match self.moved.len() < MOVED_MAX {
-                true => self.moved.push(MovedBytes { node, at, channel, is_write, bytes }),
-                false => self.is_cut = true,
+        match activity {
+            Activity::Io { node, at, channel, is_write, bytes }
+                if matches!(channel.kind, IoKind::Connection | IoKind::Datagrams) && bytes > 0 =>
+            {
+                match self.moved.len() < MOVED_MAX {
+                    true => {
+                        self.moved.push(MovedBytes { node, at, channel, is_write, bytes, datagrams: Vec::new() });
+                    }
+                    false => self.is_cut = true,
+                }
             }
+            // It is told right behind its bytes, unless it has none.
+            Activity::Datagram { node, at, step }
+                if !self.is_cut && !matches!(step, DatagramStep::Sent { bytes: 0, .. }) =>
+            {
+                let is_sent = matches!(step, DatagramStep::Sent { .. });
+                if let Some(moved) = self.moved.last_mut()
+                    && (moved.node, moved.at, moved.is_write) == (node, at, is_sent)
+                    && moved.channel.kind == IoKind::Datagrams
+                {
+                    moved.datagrams.push(step);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -84,7 +100,8 @@ impl NotedMessages {
         calls: &[HistoryEntry],
         end: Instant,
     ) -> (Vec<SuspectThing>, bool) {
-        let mut found = FoundMessages { names, words: BTreeSet::new(), streams: BTreeMap::new(), is_cut: self.is_cut };
+        let (words, streams, datagrams) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        let mut found = FoundMessages { names, words, streams, datagrams, is_cut: self.is_cut };
         let mut by_machine: BTreeMap<NodeId, Vec<&HistoryEntry>> = BTreeMap::new();
         for call in calls {
             by_machine.entry(call.node).or_default().push(call);
@@ -106,9 +123,12 @@ impl NotedMessages {
             found.moved(moved, calls[*place - 1]);
         }
         // What has read them may be among what is not known.
-        let left = if found.is_cut { BTreeMap::new() } else { std::mem::take(&mut found.streams) };
-        for message in left.into_values().flatten() {
-            found.arrived(&message, end);
+        if !found.is_cut {
+            let written = std::mem::take(&mut found.streams).into_values().flatten();
+            let sent = std::mem::take(&mut found.datagrams).into_values().filter_map(|datagram| datagram.message);
+            for message in written.chain(sent) {
+                found.arrived(&message, end);
+            }
         }
         let things = found.words.into_iter().map(|words| SuspectThing::new(SuspectKind::Message, words)).collect();
         (things, !found.is_cut)
@@ -118,7 +138,7 @@ impl NotedMessages {
 /// Whether a call is one that moves bytes in this direction, by its name.
 fn has_moved(call: &str, is_write: bool) -> bool {
     let name = call.rsplit('.').next().unwrap_or_default();
-    let verbs = if is_write { ["write", "send"] } else { ["read", "receive"] };
+    let verbs: &[&str] = if is_write { &["write", "send"] } else { &["read", "receive", "recv"] };
     !name.starts_with("check-") && verbs.iter().any(|verb| name.contains(verb))
 }
 
@@ -126,12 +146,16 @@ fn has_moved(call: &str, is_write: bool) -> bool {
 struct FoundMessages<'a> {
     names: &'a MachineNames,
     words: BTreeSet<String>,
-    streams: BTreeMap<MessageStream, VecDeque<SentMessage>>,
+    /// What was written to connections, by their streams.
+    streams: BTreeMap<u64, VecDeque<SentMessage>>,
+    /// What was sent, by its number.
+    datagrams: BTreeMap<u64, SentDatagram>,
     is_cut: bool,
 }
 
 impl FoundMessages<'_> {
-    fn moved(&mut self, MovedBytes { node, at, channel, is_write, bytes }: &MovedBytes, call: &HistoryEntry) {
+    fn moved(&mut self, moved: &MovedBytes, call: &HistoryEntry) {
+        let MovedBytes { node, at, channel, is_write, bytes, datagrams } = moved;
         let label = label(if *is_write { &call.asked } else { &call.answer }, *bytes);
         let (sent, bytes) = (*at, *bytes);
         match (channel.kind, channel.stream, *is_write) {
@@ -139,14 +163,21 @@ impl FoundMessages<'_> {
                 // Ports of clients are drawn.
                 let to = channel.name.rsplit_once(':').map_or(channel.name.as_str(), |(machine, _)| machine);
                 let words = format!("{} -> {to}: {label}", self.names.name(*node));
-                self.send(MessageStream::Connection(stream), SentMessage { words, sent, bytes });
+                self.find(words.clone());
+                self.streams.entry(stream).or_default().push_back(SentMessage { words, sent, bytes });
             }
             (IoKind::Connection, Some(stream), false) => self.read(stream, bytes, *at),
             (_, _, true) => {
                 let words = format!("{}: datagram {label}", self.names.name(*node));
-                self.send(MessageStream::Datagrams(label), SentMessage { words, sent, bytes });
+                self.find(words.clone());
+                for step in datagrams {
+                    if let DatagramStep::Sent { number, .. } = step {
+                        let message = Some(SentMessage { words: words.clone(), sent, bytes });
+                        self.datagrams.insert(*number, SentDatagram { label: label.clone(), message });
+                    }
+                }
             }
-            (_, _, false) => self.receive(label, *node, *at),
+            (_, _, false) => self.receive(&label, datagrams, *node, *at),
         }
     }
 
@@ -157,16 +188,11 @@ impl FoundMessages<'_> {
         }
     }
 
-    fn send(&mut self, stream: MessageStream, message: SentMessage) {
-        self.find(message.words.clone());
-        self.streams.entry(stream).or_default().push_back(message);
-    }
-
     /// Bytes of a connection are read, of one message or of several.
     fn read(&mut self, stream: u64, bytes: u64, at: Instant) {
         let mut left = bytes;
         let mut whole = Vec::new();
-        let Some(queue) = self.streams.get_mut(&MessageStream::Connection(stream)) else { return };
+        let Some(queue) = self.streams.get_mut(&stream) else { return };
         while left > 0
             && let Some(first) = queue.front_mut()
         {
@@ -181,14 +207,20 @@ impl FoundMessages<'_> {
         whole.iter().for_each(|read| self.arrived(read, at));
     }
 
-    fn receive(&mut self, label: String, node: NodeId, at: Instant) {
+    fn receive(&mut self, label: &str, steps: &[DatagramStep], node: NodeId, at: Instant) {
         let name = self.names.name(node);
         self.find(format!("{name}: datagram {label} is received"));
-        let first = self.streams.get_mut(&MessageStream::Datagrams(label.clone())).and_then(VecDeque::pop_front);
-        match first {
-            Some(first) => self.arrived(&first, at),
-            None if self.is_cut => {}
-            None => self.find(format!("{name}: datagram {label} is received more often than it is sent")),
+        for step in steps {
+            let DatagramStep::Received { number } = step else { continue };
+            // One of the machine to itself is none of those that were sent.
+            let Some(datagram) = self.datagrams.get_mut(number) else { continue };
+            match datagram.message.take() {
+                Some(message) => self.arrived(&message, at),
+                None => {
+                    let label = datagram.label.clone();
+                    self.find(format!("{name}: datagram {label} is received more often than it is sent"));
+                }
+            }
         }
     }
 
@@ -222,7 +254,7 @@ mod tests {
     use super::*;
     use fozzy_trace::plan::Plan;
 
-    /// Calls of machines, each with the bytes that it moves.
+    /// Calls of machines, each with the bytes that it moves; those of a datagram end with its number.
     fn noted(moves: &[(u32, u64, IoKind, bool, &str)], end: u64) -> Vec<String> {
         let (mut noted, mut calls) = (NotedMessages::default(), Vec::new());
         for (node, at, kind, is_write, text) in moves {
@@ -230,6 +262,11 @@ mod tests {
             let stream = (*kind == IoKind::Connection).then_some(4);
             let channel = IoChannel { kind: *kind, name: "n2:49152".to_owned(), stream };
             noted.activity(Activity::Io { node, at, channel, is_write: *is_write, bytes });
+            if let (IoKind::Datagrams, Some(Ok(number))) = (*kind, text.rsplit(' ').next().map(str::parse)) {
+                let sent = DatagramStep::Sent { number, to: NodeId(2), bytes, copies: 1, is_late: false };
+                let step = if *is_write { sent } else { DatagramStep::Received { number } };
+                noted.activity(Activity::Datagram { node, at, step });
+            }
             let shown = format!("6, {text:?} ({bytes} bytes)");
             for call in ["streams.check-write", if *is_write { "streams.write" } else { "streams.blocking-read" }] {
                 let (asked, answer) = (shown.clone(), shown.clone());
@@ -261,6 +298,32 @@ mod tests {
         let twice = [sent[0], sent[1], (2, 2, datagrams, false, "ping 7")];
         let found = noted(&twice, 5_000);
         assert_eq!(found[2], "n2: datagram ping is received more often than it is sent");
+    }
+
+    #[test]
+    fn a_datagram_is_the_one_with_its_number_among_those_that_look_the_same() {
+        let datagrams = IoKind::Datagrams;
+        let sent = [(1, 0, datagrams, true, "ping 1"), (3, 0, datagrams, true, "ping 2")];
+        let (late, early) = ("n1: datagram ping is not read within 1 s", "n1: datagram ping is not read within 100 ms");
+        let expected = ["n1: datagram ping", late, early, "n2: datagram ping is received", "n3: datagram ping"];
+        assert_eq!(noted(&[sent[0], sent[1], (2, 1, datagrams, false, "ping 2")], 5_000), expected);
+        // What none has sent, as far as is known, is received and nothing else.
+        assert_eq!(noted(&[(2, 1, datagrams, false, "ping 9")], 5_000), ["n2: datagram ping is received"]);
+    }
+
+    #[test]
+    fn calls_of_all_interfaces_are_found_by_their_names() {
+        for (call, is_write) in [
+            ("wasi:io/streams.output-stream.blocking-write-and-flush", true),
+            ("wasi:sockets/udp.outgoing-datagram-stream.send", true),
+            ("wasi:sockets/udp.incoming-datagram-stream.receive", false),
+            ("wasi_snapshot_preview1.sock_send_to", true),
+            ("wasi_snapshot_preview1.sock_recv", false),
+            ("wasi_snapshot_preview1.sock_recv_from", false),
+            ("wasi_snapshot_preview1.fd_read", false),
+        ] {
+            assert!(has_moved(call, is_write) && !has_moved(call, !is_write), "{call}");
+        }
     }
 
     #[test]

@@ -181,7 +181,7 @@ pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, 
                 }
                 progress
             }
-            Preview1Descriptor::Socket { .. } => match host.receive_on_socket(FD_READ, fd, into.length)? {
+            Preview1Descriptor::Socket { .. } => match host.receive_on_socket(FD_READ, fd, into.length, false)? {
                 CallProgress::Done(received) => CallProgress::Done(received.bytes),
                 CallProgress::Wait(waits) => CallProgress::Wait(waits),
             },

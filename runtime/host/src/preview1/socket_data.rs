@@ -134,7 +134,7 @@ impl Host {
             return Err(WasiErrno::DESTADDRREQ.into());
         }
         self.bind_datagrams(id)?;
-        self.on_network(|network, context| network.udp_send(id, bytes.to_vec(), to, context))?;
+        self.on_network(|network, context| network.udp_send_to(id, bytes.to_vec(), to, context))?;
         let handle = Handle::OutgoingDatagrams { socket: id, permit: 0 };
         self.tell_io(true, bytes.len() as u64, |world, node| world.channel(node, &handle));
         self.tell_datagrams();
@@ -150,15 +150,17 @@ impl Host {
         }
     }
 
-    /// Reads from a socket, at most `length` bytes.
+    /// Reads from a socket, at most `length` bytes. With `is_more`, bytes of the same call have come already: what breaks the connection
+    /// behind them is left to the next call.
     pub(super) fn receive_on_socket(
         &mut self,
         import: Import,
         fd: u32,
         length: u32,
+        is_more: bool,
     ) -> Answer<CallProgress<ReceivedBytes>> {
         match self.socket_of(import, fd)? {
-            (SocketId::Tcp(id), nonblocking) => self.receive_bytes(import, fd, (id, nonblocking), length),
+            (SocketId::Tcp(id), nonblocking) => self.receive_bytes(import, fd, (id, nonblocking), length, is_more),
             (SocketId::Udp(id), nonblocking) => self.receive_datagram((id, nonblocking), length),
         }
     }
@@ -169,6 +171,7 @@ impl Host {
         fd: u32,
         (id, nonblocking): (TcpId, bool),
         length: u32,
+        is_more: bool,
     ) -> Answer<CallProgress<ReceivedBytes>> {
         if self.is_connecting(import, fd, id)? {
             return self.wait_or_again(nonblocking, Readiness::Socket(id));
@@ -181,6 +184,11 @@ impl Host {
             CallProgress::Wait(_) => return self.wait_or_again(nonblocking, Readiness::Readable(id)),
             CallProgress::Done(Ok(bytes)) => bytes,
             CallProgress::Done(Err(StreamOpFailure::Closed)) => Vec::new(),
+            CallProgress::Done(Err(StreamOpFailure::Network(error))) if is_more => {
+                // The connection tells it once.
+                self.keep_socket_error(import, fd, error)?;
+                Vec::new()
+            }
             CallProgress::Done(Err(StreamOpFailure::Network(error))) => return Err(error.into()),
             CallProgress::Done(Err(_)) => return Err(WasiErrno::IO.into()),
         };
@@ -275,7 +283,7 @@ impl Host {
     ) -> Answer<Option<ReceivedBytes>> {
         let length: u32 = ranges.iter().map(|range| range.length).sum();
         loop {
-            match self.receive_on_socket(import, fd, length - got.len() as u32) {
+            match self.receive_on_socket(import, fd, length - got.len() as u32, !got.is_empty()) {
                 Ok(CallProgress::Done(mut part)) => {
                     let is_last = !wants_all || part.bytes.is_empty();
                     got.append(&mut part.bytes);
@@ -345,7 +353,7 @@ impl Host {
         let length: u32 = ranges.iter().flatten().map(|range| range.length).sum();
         let attempt = |host: &mut Host| -> Answer<CallProgress<Vec<u8>>> {
             let ranges = ranges.as_ref().map_err(Clone::clone)?;
-            Ok(match host.receive_on_socket(import, fd, length)? {
+            Ok(match host.receive_on_socket(import, fd, length, false)? {
                 CallProgress::Done(received) => {
                     host.scatter(import, ranges, &received.bytes)?;
                     host.put_size(import, size, received.bytes.len())?;

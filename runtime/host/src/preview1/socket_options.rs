@@ -67,6 +67,11 @@ impl Host {
             let error = self.take_socket_error(SOCK_GETSOCKOPT, fd)?;
             return Ok(error.map_or(0, |error| WasiErrno::from(error).number()));
         }
+        if let (SocketId::Udp(id), (SOL_SOCKET, SO_ERROR)) = (socket, option) {
+            // The machine of the peer has said that nobody listens there.
+            let error = self.on_network(|network, _| network.udp_take_error(id));
+            return Ok(error.map_or(0, |error| WasiErrno::from(error).number()));
+        }
         let network = &self.world().network;
         let is_listening = matches!(socket, SocketId::Tcp(id) if network.tcp_is_listening(id));
         let options = || match socket {

@@ -7,7 +7,8 @@
 //!
 //! What components do with two calls (`start-…`, `finish-…`) is one here. Errors are those of Linux.
 //!
-//! Invariants: a descriptor holds its socket until it is closed; an answer `again` costs virtual time, so that a loop that asks again and
+//! Invariants: a descriptor holds its socket until it is closed; what a socket failed for is told once, and a connection that was refused
+//! can be tried again on the same descriptor; an answer `again` costs virtual time, so that a loop that asks again and
 //! again ends.
 //! Not here: bytes (`socket_data`), options (`socket_options`), names (`name_lookup`), the network (`fozzy-world`).
 
@@ -76,18 +77,30 @@ impl Host {
 
     /// Takes over what became of a connection that was begun, if that is known by now. What it failed for is kept for who asks.
     pub(super) fn settle_socket(&mut self, import: Import, fd: u32, id: TcpId) -> Answer<()> {
-        match self.on_network(|network, _| network.tcp_finish_connect(id)) {
-            Ok(()) | Err(SocketErrorCode::WouldBlock | SocketErrorCode::NotInProgress) => {}
-            Err(failed) => {
-                if let Preview1Descriptor::Socket { error, .. } = self.descriptor(import, fd)? {
-                    *error = Some(failed);
-                }
-            }
+        match self.finish_connecting(id) {
+            Ok(()) | Err(SocketErrorCode::WouldBlock | SocketErrorCode::NotInProgress) => Ok(()),
+            Err(failed) => self.keep_socket_error(import, fd, failed),
+        }
+    }
+
+    /// Ends a connection that was begun. A socket whose connection has failed can begin another one.
+    fn finish_connecting(&mut self, id: TcpId) -> NetworkResult<()> {
+        self.on_network(|network, _| {
+            let finished = network.tcp_finish_connect(id);
+            network.tcp_forget_failure(id);
+            finished
+        })
+    }
+
+    /// Keeps what a socket failed for until it is asked, or the next call is made that fails for it.
+    pub(super) fn keep_socket_error(&mut self, import: Import, fd: u32, failed: SocketErrorCode) -> Answer<()> {
+        if let Preview1Descriptor::Socket { error, .. } = self.descriptor(import, fd)? {
+            *error = Some(failed);
         }
         Ok(())
     }
 
-    /// What a connection failed for; it is told once.
+    /// What a socket failed for; it is told once.
     pub(super) fn take_socket_error(&mut self, import: Import, fd: u32) -> Answer<Option<SocketErrorCode>> {
         Ok(match self.descriptor(import, fd)? {
             Preview1Descriptor::Socket { error, .. } => error.take(),
@@ -206,8 +219,8 @@ impl Host {
             };
             match host.on_network(|network, _| network.tcp_accept(listener)) {
                 Ok(id) => {
-                    let returns = flags & FDFLAGS_NONBLOCK != 0;
-                    let number = host.give_socket(SOCK_ACCEPT, SocketId::Tcp(id), returns, accepted)?;
+                    let is_nonblocking = flags & FDFLAGS_NONBLOCK != 0;
+                    let number = host.give_socket(SOCK_ACCEPT, SocketId::Tcp(id), is_nonblocking, accepted)?;
                     Ok(CallProgress::Done(number))
                 }
                 Err(SocketErrorCode::WouldBlock) => host.wait_or_again(nonblocking, Readiness::Socket(listener)),
@@ -232,7 +245,7 @@ impl Host {
                 host.on_network(|network, context| network.tcp_start_connect(id, to, context))?;
                 begun = true;
             }
-            match host.on_network(|network, _| network.tcp_finish_connect(id)) {
+            match host.finish_connecting(id) {
                 Ok(()) => Ok(CallProgress::Done(())),
                 Err(SocketErrorCode::WouldBlock) if nonblocking => Err(WasiErrno::INPROGRESS.into()),
                 Err(SocketErrorCode::WouldBlock) => Ok(CallProgress::Wait(vec![Wait::Socket(Readiness::Socket(id))])),

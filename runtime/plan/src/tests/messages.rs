@@ -415,6 +415,18 @@ fn nemeses_fit_the_machines_of_the_plan() {
         &format!("{leaving}\ntarget = 'n*'\nhits = ['all']"),
         "`nemesis[0].hits`: if all leave a cluster, nobody is left whom they could join",
     );
+    for word in ["majority", "some"] {
+        check(
+            &format!("{leaving}\nhits = ['one', '{word}']"),
+            &format!(
+                "`nemesis[0].hits`: `{word}` of 2 machines can be all of them: if all leave a cluster, nobody is left whom they could \
+                 join; `hit-at-most` in [cluster] keeps some"
+            ),
+        );
+        let bounded = format!("{leaving}\nhits = ['{word}']\n[cluster]\nhit-at-most = 1");
+        assert_eq!(hits(&bounded), [word], "the other one is left");
+    }
+    assert_eq!(hits(&format!("{leaving}\ntarget = 'n1'\nhits = ['some', 'majority']")), ["some", "majority"]);
     let twice = format!("{nodes}[[node]]\nname = 'n2'\ncomponent = 'n.wasm'");
     let found = crate::PlanFile::parse(&twice, std::path::Path::new("plan.toml")).expect_err("a name stands twice");
     assert_eq!(found.problems[0].to_string(), "6:1: `node[1].name`: another machine has the name `n2` already");

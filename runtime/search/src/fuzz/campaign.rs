@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Invariants: every execution is counted before it is made, and none is made past the bound, but for those
-//! that shrink a failure; equal campaigns report the same events in the same order to the observer.
+//! that shrink a failure; equal campaigns report the same events in the same order to the observer; an input that has
+//! shown something new is kept, however the campaign ends.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
 use super::comparison_budget::{ComparisonBudget, TriedPlaces};
@@ -239,6 +240,8 @@ pub struct Campaign {
     costs: CostControl,
     /// Whether an execution has used up its budget since this was last unset.
     has_timed_out: bool,
+    /// Whether the observer has ended it: no execution is begun any more, and the last one is still looked at.
+    is_stopped: bool,
     findings: Findings,
     /// Failures of executions that no run has confirmed so far, and how often each was seen.
     unconfirmed: BTreeMap<Option<FailureSignature>, u64>,
@@ -279,6 +282,7 @@ impl Campaign {
             length: LengthControl::default(),
             costs: CostControl::default(),
             has_timed_out: false,
+            is_stopped: false,
             findings: Findings::default(),
             unconfirmed: BTreeMap::new(),
             discoveries: Discoveries::default(),
@@ -342,6 +346,7 @@ impl Campaign {
         observer: &mut dyn FuzzObserver,
     ) -> Result<CampaignEnd, HarnessError> {
         let mut io = CampaignIo { target, observer };
+        self.is_stopped = false;
         let halt = match self.execute_seeds(&mut io, seeds) {
             Ok(()) => loop {
                 let replayed = self.import(&mut io).and_then(|()| self.execute_deferred(&mut io, seeds));
@@ -714,36 +719,45 @@ impl Campaign {
         }
         self.note_discovery();
         self.feedback.features_of(io.target, memory, &mut self.features);
-        let shorter = self.shorten(io, input, parent)?;
+        let (shorter, shortened) = self.shorten(io, input, parent);
         if !self.corpus.contains(&Digest::of(&shorter)) {
             let put = put.and_then(|put| put.relocate(input, &shorter));
             self.add_testcase(shorter.into(), parent, put);
             io.observer.on_testcase(self.corpus.testcases().last().expect("just kept"))?;
         }
-        Ok(true)
+        shortened.map(|()| true)
     }
 
-    /// The input, or a shorter one that shows all that is new in it.
-    fn shorten(&mut self, io: &mut CampaignIo<'_>, input: &[u8], parent: Option<u32>) -> Result<Vec<u8>, CampaignHalt> {
+    /// The input, or a shorter one that shows all that is new in it, and why the campaign ends if it does meanwhile: what was found until
+    /// then is to be kept.
+    fn shorten(
+        &mut self,
+        io: &mut CampaignIo<'_>,
+        input: &[u8],
+        parent: Option<u32>,
+    ) -> (Vec<u8>, Result<(), CampaignHalt>) {
+        let mut best = input.to_vec();
         if input.len() <= SHORT_BYTES {
-            return Ok(input.to_vec());
+            return (best, Ok(()));
         }
         let needed: Vec<Feature> = self.corpus.unknown(&self.features).collect();
         let mut kept = std::mem::take(&mut self.features);
         // It costs about what the one that it was made from does.
         let cost = self.expected_instructions(parent);
         let mut tries = self.costs.share(cost, SHORTEN_TRIES);
-        let shorter = erase(input, &mut tries, &mut |candidate| {
+        let erased = erase(input, &mut tries, &mut |candidate| {
             let Some(memory) = self.execute(io, candidate)? else { return Ok(false) };
             self.feedback.features_of(io.target, memory, &mut self.features);
             let keeps = needed.iter().all(|feature| self.features.binary_search(feature).is_ok());
             if keeps {
                 std::mem::swap(&mut kept, &mut self.features);
+                best.clear();
+                best.extend_from_slice(candidate);
             }
             Ok::<bool, CampaignHalt>(keeps)
-        })?;
+        });
         self.features = kept;
-        Ok(shorter)
+        (best, erased.map(|_| ()))
     }
 
     /// Adds a testcase whose features were just looked at.
@@ -783,6 +797,9 @@ impl Campaign {
     }
 
     fn begin_execution(&mut self) -> Result<(), CampaignHalt> {
+        if self.is_stopped {
+            return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
+        }
         if self.stats.executions >= self.options.executions_max {
             return Err(CampaignHalt::Finished(CampaignEnd::Executions));
         }
@@ -797,7 +814,8 @@ impl Campaign {
         self.discoveries.record(self.stats.executions);
     }
 
-    /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to.
+    /// Executes an input. The answer is its memory, or `None` when it failed, which is seen to. If the observer ends the campaign then, no
+    /// other execution begins: what this one shows is still to be looked at.
     fn execute(&mut self, io: &mut CampaignIo<'_>, input: &[u8]) -> Result<Option<MemoryUse>, CampaignHalt> {
         self.begin_execution()?;
         // One that is interrupted was none.
@@ -806,9 +824,7 @@ impl Campaign {
             self.has_timed_out |= verdict.status == Status::Timeout;
             self.judge_failure(io, input, verdict)?;
         }
-        if !io.observer.on_execution(&self.stats) {
-            return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
-        }
+        self.is_stopped |= !io.observer.on_execution(&self.stats);
         Ok(outcome.failed.is_none().then_some(outcome.memory))
     }
 
@@ -849,7 +865,8 @@ impl Campaign {
         if self.options.first_only { Err(CampaignHalt::Finished(CampaignEnd::FirstFailure)) } else { Ok(()) }
     }
 
-    /// Makes the input of a failure smaller, as long as it fails in the same way.
+    /// Makes the input of a failure smaller, as long as it fails in the same way. If the campaign ends meanwhile, what was found until then is
+    /// told.
     fn minimize(
         &mut self,
         io: &mut CampaignIo<'_>,
@@ -857,20 +874,28 @@ impl Campaign {
         signature: Option<FailureSignature>,
     ) -> Result<(), CampaignHalt> {
         let mut tries = if found.verdict.status == Status::Timeout { MINIMIZE_TRIES_SLOW } else { MINIMIZE_TRIES };
+        let mut best = found.input.clone();
         let mut fails = |input: &[u8]| {
             self.stats.minimizing += 1;
             let outcome = io.target.execute(input)?;
+            let is_same = outcome.failed.is_some_and(|verdict| verdict.signature == signature);
+            if is_same {
+                best.clear();
+                best.extend_from_slice(input);
+            }
             if !io.observer.on_execution(&self.stats) {
                 return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
             }
-            Ok(outcome.failed.is_some_and(|verdict| verdict.signature == signature))
+            Ok(is_same)
         };
-        let shorter = erase(&found.input, &mut tries, &mut fails)?;
-        let simpler = simplify(&shorter, &mut tries, &mut fails)?;
-        let exact = io.target.confirm(&simpler)?;
-        if exact.signature == found.verdict.signature && simpler != found.input {
-            io.observer.on_minimized(&simpler, &exact)?;
+        let shorter = erase(&found.input, &mut tries, &mut fails);
+        let ended = shorter.and_then(|shorter| simplify(&shorter, &mut tries, &mut fails));
+        if best != found.input {
+            let exact = io.target.confirm(&best)?;
+            if exact.signature == found.verdict.signature {
+                io.observer.on_minimized(&best, &exact)?;
+            }
         }
-        Ok(())
+        ended.map(|_| ())
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct SimulatedTarget<F> {
     guest: SimulatedGuest,
     /// Digests of everything that was executed, to compare campaigns by.
     pub(crate) executed: Vec<u64>,
+    /// Executions after which each one is interrupted.
+    interrupted_after: usize,
 }
 
 /// What the code of a simulated target can do.
@@ -87,6 +89,7 @@ impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> SimulatedTarget<F> {
             code,
             guest: SimulatedGuest { edges: vec![0; 300], ..SimulatedGuest::default() },
             executed: Vec::new(),
+            interrupted_after: usize::MAX,
         }
     }
 
@@ -120,6 +123,9 @@ fn verdict(site: &str) -> Verdict {
 
 impl<F: FnMut(&[u8], &mut SimulatedGuest) -> GuestResult> FuzzTarget for SimulatedTarget<F> {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+        if self.executed.len() >= self.interrupted_after {
+            return Err(HarnessError::interruption());
+        }
         let mut fold = fozzy_trace::RunningDigest::default();
         fold.bytes(input);
         self.executed.push(fold.value());
@@ -164,11 +170,16 @@ pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,
     pub(crate) found: Vec<(u64, Vec<u8>)>,
     pub(crate) smaller: Vec<Vec<u8>>,
+    /// The execution from which on it ends the campaign, with those that make failures smaller.
+    last: Option<u64>,
+    is_over: bool,
 }
 
 impl FuzzObserver for RecordingObserver {
-    fn on_execution(&mut self, _: &Stats) -> bool {
-        true
+    fn on_execution(&mut self, stats: &Stats) -> bool {
+        assert!(!self.is_over, "it was ended before");
+        self.is_over = self.last.is_some_and(|last| stats.executions + stats.minimizing >= last);
+        !self.is_over
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {
@@ -504,11 +515,12 @@ fn what_a_run_does_not_confirm_is_no_finding_and_ends_nothing() {
         _ => Ok(()),
     };
     let options = Options { first_only: true, minimize: true, ..options(3, 20_000) };
-    let (campaign, notes, _) = campaign(options, &[b"ab", b"cd"], code);
+    // None of these seeds is confirmed, whenever the other failure is found.
+    let (campaign, notes, _) = campaign(options, &[b"ab", b"cd", b"ef"], code);
     assert_eq!((notes.found.len(), campaign.findings().all().len()), (1, 1));
     assert_eq!(campaign.findings().all()[0].verdict, verdict("x"));
     let stats = campaign.stats();
-    assert!(stats.unconfirmed >= 2 && stats.failures == 1, "{stats:?}");
+    assert!(stats.unconfirmed > 2 && stats.failures == 1, "{stats:?}");
 }
 
 #[test]
@@ -570,6 +582,71 @@ fn a_testcase_is_kept_without_what_does_not_matter() {
     let testcases = campaign.corpus().testcases();
     let kept = testcases.iter().find(|testcase| testcase.input.contains(&b'!')).expect("found");
     assert!(kept.input.len() < 60, "{} bytes", kept.input.len());
+}
+
+#[test]
+fn what_showed_something_new_is_kept_however_a_campaign_ends() {
+    /// Why a campaign ends.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Cause {
+        Budget,
+        Observer,
+        Interrupt,
+        FirstFailure,
+    }
+    let seed = [b'.'; 60];
+    for cause in [Cause::Budget, Cause::Observer, Cause::Interrupt, Cause::FirstFailure] {
+        for last in 1..300_u64 {
+            let mut executed = 0;
+            let mut target = SimulatedTarget::new(|input: &[u8], guest: &mut SimulatedGuest| {
+                input.iter().for_each(|byte| guest.edge(1 + usize::from(*byte)));
+                executed += 1;
+                if cause == Cause::FirstFailure && executed > last { Err("late") } else { Ok(()) }
+            });
+            if cause == Cause::Interrupt {
+                target.interrupted_after = last as usize;
+            }
+            let stops_at = Some(last).filter(|_| cause == Cause::Observer);
+            let mut notes = RecordingObserver { last: stops_at, ..RecordingObserver::default() };
+            let executions_max = if cause == Cause::Budget { last } else { 2_000 };
+            let options = Options { first_only: cause == Cause::FirstFailure, ..options(1, executions_max) };
+            let mut campaign = Campaign::new(options, Dictionary::default());
+            let ended = campaign.run(&mut target, &mut std::iter::once(seed.to_vec()), &mut notes).expect("it ends");
+            let expected = match cause {
+                Cause::Budget => CampaignEnd::Executions,
+                Cause::Observer | Cause::Interrupt => CampaignEnd::Stopped,
+                Cause::FirstFailure => CampaignEnd::FirstFailure,
+            };
+            assert_eq!(ended, expected, "{cause:?} after {last}");
+            // Each byte has an edge, and all inputs have the first one.
+            let is_seed_seen = last > 1;
+            let seeds = if is_seed_seen { &seed[..] } else { &[] };
+            let shown: std::collections::BTreeSet<u8> = notes.added.iter().flatten().chain(seeds).copied().collect();
+            let stats = campaign.stats();
+            assert_eq!(shown.len() as u64 + 1, stats.edges, "{cause:?} after {last}");
+            assert_eq!(notes.added.len() as u64 + u64::from(is_seed_seen), stats.corpus, "{cause:?} after {last}");
+        }
+    }
+}
+
+#[test]
+fn how_small_a_failure_was_made_is_told_however_the_campaign_ends() {
+    let long = [&[b'.'; 900][..], b"x"].concat();
+    let lengths: Vec<usize> = (3..=40)
+        .map(|last| {
+            let code = |input: &[u8], _: &mut SimulatedGuest| if input.contains(&b'x') { Err("x") } else { Ok(()) };
+            let mut notes = RecordingObserver { last: Some(last), ..RecordingObserver::default() };
+            let options = Options { minimize: true, ..options(3, 1_000) };
+            let mut campaign = Campaign::new(options, Dictionary::default());
+            let mut seeds = std::iter::once(long.clone());
+            let ended = campaign.run(&mut SimulatedTarget::new(code), &mut seeds, &mut notes).expect("it ends");
+            assert_eq!((ended, notes.found.len()), (CampaignEnd::Stopped, 1), "{last}");
+            notes.smaller.last().unwrap_or(&long).len()
+        })
+        .collect();
+    // The end of it cannot go, the beginning can.
+    assert_eq!(lengths[..2], [901, 451]);
+    assert!(lengths.is_sorted_by(|longer, shorter| longer >= shorter) && lengths.last() == Some(&1), "{lengths:?}");
 }
 
 #[test]

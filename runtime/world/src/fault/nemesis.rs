@@ -272,8 +272,9 @@ impl Nemeses {
     /// Draws how long it lasts that begins at `at`.
     pub(crate) fn length(&self, rule: &NemesisRule, at: Instant, choose: &mut Chooser<'_>) -> Instant {
         let drawn = match rule.plan.lasts {
-            Some((least, most)) if least == most => least,
-            Some((least, most)) => Duration(least.0 + choose("length", most.0 - least.0 + 1)),
+            // A plan file has both in order; the plan of a trace may be anybody's.
+            Some((least, most)) if least >= most => least,
+            Some((least, most)) => Duration(least.0 + choose("length", (most.0 - least.0).saturating_add(1))),
             None if !self.timers.is_empty() && choose("length by a timer", 2) == 1 => {
                 let latest: Vec<Duration> = self.timers.iter().rev().copied().collect();
                 let timer = latest[choose("timer", latest.len() as u64) as usize];

@@ -339,12 +339,12 @@ fn a_slow_machine_stands_still_for_its_share_of_the_time() {
 
 #[test]
 fn a_chance_left_out_shifts_no_other() {
-    let run = |skip: Option<u32>| {
+    let run = |word: &str, skip: Option<u32>| {
         struct Skipping(SeededDecider, Option<u32>, u32);
         impl Decider for Skipping {
             fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
                 let answer = self.0.below(question, bound);
-                if question.site == "nemesis-kill" {
+                if ["nemesis-kill", "nemesis-membership"].contains(&question.site) {
                     self.2 += 1;
                     if Some(self.2 - 1) == self.1 {
                         return 0;
@@ -353,11 +353,11 @@ fn a_chance_left_out_shifts_no_other() {
                 answer
             }
         }
-        let kill = FaultPlan { rate_ppm: 900_000, ..nemesis("kill", &["one"]) };
+        let fault = FaultPlan { rate_ppm: 900_000, ..nemesis(word, &["one"]) };
         let short =
-            NemesisPlan { lasts: Some((Duration(1), Duration(1))), ..(**kill.nemesis.as_ref().expect("set")).clone() };
-        let kill = FaultPlan { nemesis: Some(Box::new(short)), ..kill };
-        let Lab { mut world, decider } = Lab::new(5, vec![kill], phases(None, Some(60), HealScope::All), 9);
+            NemesisPlan { lasts: Some((Duration(1), Duration(1))), ..(**fault.nemesis.as_ref().expect("set")).clone() };
+        let fault = FaultPlan { nemesis: Some(Box::new(short)), ..fault };
+        let Lab { mut world, decider } = Lab::new(5, vec![fault], phases(None, Some(60), HealScope::All), 9);
         let mut decider = Skipping(decider, skip, 0);
         while let Some(at) = world.faults.next_nemesis_at() {
             world.clock.advance_to(at);
@@ -366,15 +366,41 @@ fn a_chance_left_out_shifts_no_other() {
             world.step_nemeses(&mut context);
             world.faults = faults;
         }
+        // A strike that is left out has no end, and those that are not have theirs.
+        assert!(world.wanted_out(&[]).unwrap_or_default().is_empty(), "{word}");
         let report = world.faults.report();
         report.rules[0].first.iter().map(|strike| format!("{} {}", strike.at, strike.target)).collect::<Vec<_>>()
     };
-    let all = run(None);
-    assert!(all.len() > 5, "{all:?}");
-    let mut expected = all.clone();
-    let without = run(Some(2));
-    expected.retain(|strike| without.contains(strike));
-    assert_eq!((without.len(), &without), (all.len() - 1, &expected));
+    for word in ["kill", "membership"] {
+        let all = run(word, None);
+        assert!(all.len() > 5, "{word}: {all:?}");
+        let mut expected = all.clone();
+        let without = run(word, Some(2));
+        expected.retain(|strike| without.contains(strike));
+        assert_eq!((without.len(), &without), (all.len() - 1, &expected), "{word}");
+    }
+}
+
+#[test]
+fn a_plan_that_no_plan_file_can_be_is_borne() {
+    let odd: [(&[&str], (u64, u64)); 5] = [
+        (&["halves"], (1, 2)),
+        (&["nobody"], (1, 2)),
+        (&["one"], (2, 1)),
+        (&["one"], (0, u64::MAX)),
+        (&["one"], (0, 0)),
+    ];
+    for (hits, (least, most)) in odd {
+        for kind in ["kill", "partition", "membership", "swizzle", "slow-node"] {
+            let fault = nemesis(kind, hits);
+            let lasts = Some((Duration(least), Duration(most)));
+            let plan = NemesisPlan { lasts, ..(**fault.nemesis.as_ref().expect("set")).clone() };
+            let fault = FaultPlan { nemesis: Some(Box::new(plan)), ..fault };
+            let mut lab = Lab::new(3, vec![fault], phases(None, Some(40), HealScope::All), 1);
+            while lab.step().is_some() {}
+            assert!(lab.nemeses().active.is_empty(), "{kind} {hits:?}");
+        }
+    }
 }
 
 #[test]

@@ -373,6 +373,23 @@ impl Network {
         result.map(|_| ())
     }
 
+    /// Forgets that a connection could not be made: the socket is as it was before, and can connect again. That is how sockets of Linux
+    /// are; those of WASI stay closed.
+    pub fn tcp_forget_failure(&mut self, id: TcpId) {
+        let socket = self.tcp_mut(id);
+        if !matches!(socket.state, State::Closed(_)) {
+            return;
+        }
+        socket.state = State::Idle;
+        // The port of a socket that was not bound was taken for the connection alone.
+        if socket.bound.is_none()
+            && let Some(port) = socket.port.take()
+        {
+            let node = socket.node;
+            self.host_mut(node).tcp_ports.give_back(port);
+        }
+    }
+
     /// `start-listen`.
     ///
     /// # Errors

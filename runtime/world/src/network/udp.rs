@@ -249,11 +249,30 @@ impl Network {
         DATAGRAMS_MAX
     }
 
-    /// Sends one datagram.
+    /// Sends one datagram; a socket with a peer, to that one only.
     ///
     /// # Errors
     /// As `wasi:sockets/udp` says.
     pub fn udp_send(
+        &mut self,
+        id: UdpId,
+        bytes: Vec<u8>,
+        remote: Option<SocketAddr>,
+        context: &mut OpContext<'_>,
+    ) -> Result<(), SocketErrorCode> {
+        let peer = self.udp(id).peer;
+        let is_elsewhere = |to: SocketAddr| peer.is_some_and(|peer| address::plain(to) != peer);
+        if bytes.len() <= usize::from(u16::MAX) && remote.is_some_and(is_elsewhere) {
+            return Err(SocketErrorCode::InvalidArgument);
+        }
+        self.udp_send_to(id, bytes, remote, context)
+    }
+
+    /// Sends one datagram to `remote`, also where the socket has another peer, as sockets of Linux do; or else to its peer.
+    ///
+    /// # Errors
+    /// As `wasi:sockets/udp` says.
+    pub fn udp_send_to(
         &mut self,
         id: UdpId,
         bytes: Vec<u8>,
@@ -268,7 +287,6 @@ impl Network {
             (Some(to), _) if !address::is_of_family(to.ip(), socket.family) || !address::is_remote(to) => {
                 return Err(SocketErrorCode::InvalidArgument);
             }
-            (Some(to), Some(peer)) if to != peer => return Err(SocketErrorCode::InvalidArgument),
             (None, None) => return Err(SocketErrorCode::InvalidArgument),
             (Some(to), _) | (None, Some(to)) => to,
         };
@@ -404,6 +422,11 @@ impl Network {
         let steps = received.iter().map(|one| DatagramStep::Received { number: one.number });
         self.datagram_steps.extend(steps);
         Ok(received.into_iter().map(|one| (one.from, one.bytes)).collect())
+    }
+
+    /// The error that the next operation would return; it is told once.
+    pub fn udp_take_error(&mut self, id: UdpId) -> Option<SocketErrorCode> {
+        self.udp_mut(id).error.take()
     }
 
     pub(super) fn udp_is_readable(&self, id: UdpId) -> bool {

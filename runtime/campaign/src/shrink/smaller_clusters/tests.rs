@@ -95,6 +95,10 @@ fn faults_that_are_left_can_strike() {
         (fault(nemesis("loss"), "n1", Some(&[])), vec![2, 3]),
         (fault(nemesis("slow"), "n1", Some(&[])), vec![1, 2, 3]),
         (fault(nemesis("membership"), "n1", Some(&[])), vec![2, 3]),
+        (fault(nemesis("membership"), "*", Some(&["one", "minority"])), vec![2, 3]),
+        (fault(nemesis("membership"), "*", Some(&["majority"])), vec![3]),
+        (fault(nemesis("membership"), "*", Some(&["some"])), vec![]),
+        (fault(nemesis("membership"), "n1,n2", Some(&["one", "all"])), vec![3]),
         (fault(nemesis("partition"), "n1,n2", Some(&["one"])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&[])), vec![2, 3]),
         (fault(nemesis("partition"), "*", Some(&["halves", "bridge"])), vec![3]),
@@ -102,4 +106,8 @@ fn faults_that_are_left_can_strike() {
         let name = format!("{} {}", fault.kind, fault.target);
         assert_eq!(sizes(&Plan { faults: vec![fault], ..plan(4) }), expected, "{name}");
     }
+    // Where not all may be hit at once, some are left.
+    let cluster = ClusterPlan { hit_max: Some(1), faults_until: None, heals: HealScope::All, progress_within: None };
+    let faults = vec![fault(nemesis("membership"), "*", Some(&["some"]))];
+    assert_eq!(sizes(&Plan { faults, cluster: Some(cluster), ..plan(4) }), [2, 3]);
 }

@@ -28,6 +28,9 @@ fn who_has_a_peer_talks_to_it_alone() {
     assert_eq!(lab.send(one, b"a", None), Ok(()));
     assert_eq!(lab.send(one, b"b", Some("127.0.0.1:2")), Ok(()));
     assert_eq!(lab.send(one, b"c", Some("127.0.0.1:3")), Err(SocketErrorCode::InvalidArgument));
+    let elsewhere = Some(address("127.0.0.1:3"));
+    assert_eq!(lab.ask(|network, context| network.udp_send_to(one, b"c".to_vec(), elsewhere, context)), Ok(()));
+    assert_eq!(lab.received(three), ["c"], "as on Linux, where it is asked for");
     assert_eq!(lab.send(two, b"d", None), Err(SocketErrorCode::InvalidArgument));
     assert_eq!(lab.send(two, b"e", Some("127.0.0.1:1")), Ok(()));
     assert_eq!(lab.send(three, b"f", Some("127.0.0.1:1")), Ok(()));
@@ -52,6 +55,11 @@ fn nobody_there_is_told_to_who_has_that_peer() {
     assert_eq!(lab.now, millis(20));
     assert_eq!(lab.network.udp_receive(client, 0), Ok(Vec::new()));
     assert_eq!(lab.network.udp_receive(client, 1), Err(SocketErrorCode::ConnectionRefused));
+    assert_eq!(lab.network.udp_receive(client, 1), Ok(Vec::new()));
+    lab.send(client, b"x", None).expect("not known yet");
+    lab.settle();
+    assert_eq!(lab.network.udp_take_error(client), Some(SocketErrorCode::ConnectionRefused));
+    assert_eq!(lab.network.udp_take_error(client), None);
     assert_eq!(lab.network.udp_receive(client, 1), Ok(Vec::new()));
     let other = lab.udp(CLIENT, "0.0.0.0:0", None);
     for (to, expected) in [

@@ -189,3 +189,34 @@ fn options_are_kept_and_inherited() {
     assert_eq!(lab.network.tcp_options(server), Ok(&expected));
     lab.end();
 }
+
+#[test]
+fn a_connection_that_failed_is_forgotten_where_that_is_asked() {
+    let mut lab = Lab::new();
+    let (free, bound) = (lab.tcp(CLIENT), lab.tcp(CLIENT));
+    lab.bind(bound, "10.0.0.1:7").expect("free");
+    for id in [free, bound] {
+        for _ in 0..3 {
+            lab.start_connect(id, SERVER_ADDRESS).expect("it is as before");
+            lab.network.tcp_forget_failure(id);
+            assert_eq!(lab.network.tcp_stage(id), TcpStage::Connecting, "nothing has failed yet");
+            lab.wait(Readiness::Socket(id));
+            assert_eq!(lab.network.tcp_finish_connect(id), Err(ConnectionRefused));
+            assert_eq!(lab.start_connect(id, SERVER_ADDRESS), Err(InvalidState));
+            lab.network.tcp_forget_failure(id);
+            assert_eq!(lab.network.tcp_stage(id), TcpStage::Idle);
+        }
+    }
+    assert_eq!(lab.network.tcp_local_address(free), Err(InvalidState));
+    assert_eq!(lab.network.tcp_local_address(bound), Ok(address("10.0.0.1:7")));
+    let listener = lab.listen(SERVER, SERVER_ADDRESS);
+    for id in [free, bound] {
+        lab.start_connect(id, SERVER_ADDRESS).expect("it is as before");
+        lab.wait(Readiness::Socket(id));
+        assert_eq!(lab.network.tcp_finish_connect(id), Ok(()));
+        lab.network.tcp_forget_failure(id);
+        assert_eq!(lab.network.tcp_stage(id), TcpStage::Connected);
+    }
+    lab.close(listener);
+    lab.end();
+}
