@@ -32,7 +32,7 @@ mod clear;
 mod copy;
 mod touched;
 
-pub(crate) use clear::each_set;
+pub(crate) use clear::{each_set, set_block};
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;

@@ -4,7 +4,7 @@
 
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
-use super::stateful_target::StatefulTarget;
+use super::stateful_target::{CoverageStretch, StatefulTarget};
 use crate::feedback::Feedback;
 use fozzy_trace::facts::{PropertyKind, PropertyStatuses, PropertyTable};
 use rustc_hash::FxHashSet;
@@ -126,10 +126,9 @@ impl StateFeedback {
         dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
-        let (feedback, mut number) = (&mut self.feedback, 1);
-        target.coverage(&mut |bytes| {
-            fresh.features += feedback.observe_module(number, bytes);
-            number += 1;
+        let feedback = &mut self.feedback;
+        target.coverage(&mut |CoverageStretch { module, len, at, bytes }| {
+            fresh.features += feedback.observe_stretch(module + 1, len, at, bytes);
         });
         self.observe_state(target, states, &mut fresh);
         fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
@@ -264,7 +263,7 @@ mod tests {
     }
 
     impl StatefulTarget for FaultyTarget {
-        fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
+        fn coverage(&mut self, _: &mut dyn FnMut(CoverageStretch<'_>)) {}
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
         }
