@@ -634,7 +634,8 @@ impl Exploration {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
-            let (begin, kept) = (run.answers.len(), run.kept.clone());
+            // Only a step that logs what it compares is looked at from there.
+            let (begin, kept) = (run.answers.len(), if spec.compares { run.kept.clone() } else { None });
             let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);

@@ -49,11 +49,18 @@ pub(crate) enum AnswerMask {
 
 /// Names an answer: a site, and which of its alternatives.
 pub(crate) fn answer(site: &str, alternative: u64) -> u64 {
+    answer_at(self::site(site), alternative)
+}
+
+/// Names a site, for [`answer_at`].
+pub(crate) fn site(site: &str) -> u64 {
     // FNV-1a, finished as SplitMix64 does: sites are short, and no adversary chooses them.
-    let name = site
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    mixed(name ^ alternative.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    site.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Names one of the alternatives of a site, which has a name already.
+pub(crate) fn answer_at(site: u64, alternative: u64) -> u64 {
+    mixed(site ^ alternative.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn mixed(mut number: u64) -> u64 {
