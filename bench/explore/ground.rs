@@ -83,6 +83,10 @@ impl StatefulTarget for Puzzle {
         self.target.properties(see);
     }
 
+    fn properties_version(&self) -> Option<u64> {
+        self.target.properties_version()
+    }
+
     fn faults(&self, see: &mut dyn FnMut(u64)) {
         self.target.faults(see);
     }

@@ -217,6 +217,10 @@ impl StatefulTarget for ScenarioTarget {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
     }
 
+    fn properties_version(&self) -> Option<u64> {
+        Some(self.walker.facts().properties.version())
+    }
+
     fn faults(&self, see: &mut dyn FnMut(u64)) {
         self.walker.injected().for_each(see);
     }

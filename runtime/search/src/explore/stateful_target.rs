@@ -61,6 +61,11 @@ pub trait StatefulTarget: StepTarget {
     /// Shows the properties as they stand on this way.
     fn properties(&self, see: &mut dyn FnMut(&str, &Property));
 
+    /// A number of how the properties stand: as long as it is the same, on whatever way, they are. `None` when there is none such.
+    fn properties_version(&self) -> Option<u64> {
+        None
+    }
+
     /// Shows how often each planned fault has struck on this way, in their order.
     fn faults(&self, see: &mut dyn FnMut(u64)) {
         let _ = see;
