@@ -14,13 +14,12 @@
 //! Not here: which pages were written (`tracker`), whether a state is new (`fozzy-search`).
 
 use super::image::{Image, PAGE_BYTES};
+use crate::memory::{GROUP_NUMBERS, differing_groups};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const WORDS: usize = PAGE_BYTES / 8;
-/// Words that are compared at once.
-const GROUP: usize = 32;
 /// Pages that are looked at, 10 KiB of ours each.
 const PAGES_MAX: usize = 2048;
 /// Values of words that are told apart; what comes later counts as known.
@@ -139,7 +138,7 @@ impl StateLearner {
     /// Takes over what a page holds now.
     fn compare(&mut self, number: u32, memory: &[u8], learn: bool) {
         let start = number as usize * PAGE_BYTES;
-        let Some(page) = memory.get(start..start + PAGE_BYTES) else { return };
+        let Some(page) = memory.get(start..).and_then(|rest| rest.first_chunk::<PAGE_BYTES>()) else { return };
         if !self.pages.contains_key(&number) {
             if self.pages.len() == PAGES_MAX {
                 return;
@@ -150,14 +149,12 @@ impl StateLearner {
         }
         let known = self.pages.get_mut(&number).expect("just added");
         let place = u64::from(number) * WORDS as u64;
-        let groups = page.as_chunks::<8>().0.as_chunks::<GROUP>().0;
-        for (group, (old, new)) in known.now.as_chunks_mut::<GROUP>().0.iter_mut().zip(groups).enumerate() {
-            // Most groups of a page that was written hold what they held, and this folds into a few wide instructions.
-            let differ = |all, (old, new): (&u64, &[u8; 8])| all | (*old ^ u64::from_le_bytes(*new));
-            if old.iter().zip(new).fold(0, differ) == 0 {
-                continue;
-            }
-            let at = group * GROUP;
+        // Most groups of a page that was written hold what they held.
+        let mut differing = differing_groups(&known.now, page);
+        while differing != 0 {
+            let at = differing.trailing_zeros() as usize * GROUP_NUMBERS;
+            differing &= differing - 1;
+            let (old, new) = (&mut known.now[at..at + GROUP_NUMBERS], &page.as_chunks::<8>().0[at..at + GROUP_NUMBERS]);
             for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
                 let new = u64::from_le_bytes(*new);
                 let was = std::mem::replace(old, new);
