@@ -302,7 +302,7 @@ impl Reactor {
 
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
-        self.checkpoints.answered_from(&*source);
+        self.checkpoints.answered_from(source.fork());
         self.live.answer_from(source);
     }
 
@@ -329,9 +329,33 @@ impl Reactor {
     /// # Panics
     /// When `checkpoint` is of another reactor.
     pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<RestoreMethod, HarnessError> {
+        self.restore_taking(checkpoint, &mut None)
+    }
+
+    /// The same, and `source` answers the questions from there on.
+    pub(crate) fn restore_answered(
+        &mut self,
+        checkpoint: CheckpointId,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<RestoreMethod, HarnessError> {
+        let (again, mut source) = (source.fork(), Some(source));
+        let restored = self.restore_taking(checkpoint, &mut source)?;
+        self.checkpoints.answered_from(again);
+        if let Some(source) = source {
+            self.live.answer_from(source);
+        }
+        Ok(restored)
+    }
+
+    /// Restores a checkpoint, and takes `source` where it can answer from there on without more.
+    fn restore_taking(
+        &mut self,
+        checkpoint: CheckpointId,
+        source: &mut Option<Box<dyn DecisionSource>>,
+    ) -> Result<RestoreMethod, HarnessError> {
         self.checkpoints.forget_calls();
         let restored = match self.checkpoints.state(checkpoint) {
-            Some(state) if !self.over && self.live.restore(state)? => RestoreMethod::InPlace,
+            Some(state) if !self.over && self.live.restore_answered(state, source)? => RestoreMethod::InPlace,
             Some(state) => {
                 self.live.restart(&self.program, &self.start, state)?;
                 RestoreMethod::Fresh

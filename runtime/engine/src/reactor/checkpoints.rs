@@ -362,10 +362,10 @@ impl Checkpoints {
         self.since.extend(before);
     }
 
-    /// Notes that another source answers.
-    pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
+    /// Notes that another source answers; `again` answers as it does.
+    pub(super) fn answered_from(&mut self, again: Box<dyn DecisionSource>) {
         self.since.extend(self.told.take());
-        self.since.push(LoggedAction::Step(Box::new(SourceChange(Mutex::new(source.fork())))));
+        self.since.push(LoggedAction::Step(Box::new(SourceChange(Mutex::new(again)))));
     }
 
     /// What was done since the last checkpoint does not matter any more.

@@ -301,9 +301,7 @@ impl StepTarget for Walker {
     }
 
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.reactor.restore(checkpoint)?;
-        self.reactor.answer_from(source);
-        Ok(())
+        self.reactor.restore_answered(checkpoint, source).map(drop)
     }
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
