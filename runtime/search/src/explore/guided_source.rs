@@ -28,6 +28,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
 /// Answers for which there is room from the beginning.
 const ANSWERS_FEW: usize = 64;
+/// Logs that are kept to be used again: those of the last run, whose source the target still has, and of the one before it.
+const SPARE_LOGS_MAX: usize = 4;
+/// Answers for which they keep room.
+const SPARE_ANSWERS_MAX: usize = 1 << 12;
 /// Bytes of sites of one step beyond which its answers are named at once.
 const SITES_BYTES_MAX: usize = 1 << 12;
 /// Draws of one answer, until it is one that the mask allows.
@@ -102,6 +106,53 @@ struct AnswerLogState {
     sites: String,
     /// The same, of all steps that showed something new.
     credited: Vec<u64>,
+}
+
+/// Logs of runs that are over, to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct SpareLogs(Vec<AnswerLog>);
+
+impl SpareLogs {
+    /// An empty log, in the allocations of one that nobody else has any more.
+    pub(crate) fn next(&mut self) -> AnswerLog {
+        for log in &mut self.0 {
+            if let Some(shared) = Arc::get_mut(&mut log.0) {
+                shared.empty();
+                return log.clone();
+            }
+        }
+        let log = AnswerLog::default();
+        if self.0.len() < SPARE_LOGS_MAX {
+            self.0.push(log.clone());
+        }
+        log
+    }
+}
+
+impl SharedAnswers {
+    /// As a new one is, but for what its lists have room for.
+    fn empty(&mut self) {
+        let SharedAnswers { state, len, lists_alternatives, has_wide, is_truncated } = self;
+        let state = state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let AnswerLogState { answers, weight, listed, ordered, chances, lengths, taken, unnamed, sites, credited } =
+            state;
+        answers.clear();
+        answers.shrink_to(SPARE_ANSWERS_MAX);
+        chances.clear();
+        chances.shrink_to(SPARE_ANSWERS_MAX);
+        taken.clear();
+        taken.shrink_to(SPARE_ANSWERS_MAX);
+        unnamed.clear();
+        unnamed.shrink_to(SPARE_ANSWERS_MAX);
+        sites.clear();
+        credited.clear();
+        listed.clear();
+        (*weight, *ordered, *lengths) = (0, 0, RunLengths::default());
+        *len.get_mut() = 0;
+        for flag in [lists_alternatives, has_wide, is_truncated] {
+            *flag.get_mut() = false;
+        }
+    }
 }
 
 impl AnswerLogState {
@@ -600,6 +651,35 @@ mod tests {
         log.forget_answers();
         log.end_step(true);
         assert_eq!((log.len(), log.snapshot(), log.credited()), (0, Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_log_that_is_used_again_is_as_a_new_one_and_one_in_use_is_not() {
+        let mut spare = SpareLogs::default();
+        let (first, second) = (spare.next(), spare.next());
+        assert!(!Arc::ptr_eq(&first.0, &second.0));
+        let mut source = GuidedSource::first(Seed(1), &first);
+        first.list_alternatives();
+        for number in 0..200 {
+            let purpose = if number % 2 == 0 { Purpose::Choice(DecisionPart::WHOLE) } else { Purpose::Fault };
+            let question = Question { node: NodeId(0), purpose, site: "a test" };
+            source.weigh(&[3, 4]);
+            source.below(question, u64::from(RATE_ALWAYS_PPM));
+            source.below(question, u64::MAX);
+            source.fill(question, &mut [0; 4]);
+            first.end_step(number % 3 == 0);
+        }
+        assert!(first.has_wide() && first.len() > 500 && first.chances_len() > 50);
+        first.continue_behind(ANSWERS_MAX);
+        first.record(Override::Number(1), (2, true, false), Some(("a test", 1)));
+        assert!(first.is_truncated());
+        let used = Arc::as_ptr(&first.0);
+        drop(first);
+        assert!(!std::ptr::eq(Arc::as_ptr(&spare.next().0), used), "the source has it");
+        drop(source);
+        let again = spare.next();
+        assert!(std::ptr::eq(Arc::as_ptr(&again.0), used));
+        assert_eq!(format!("{again:?}"), format!("{:?}", AnswerLog::default()));
     }
 
     #[test]
