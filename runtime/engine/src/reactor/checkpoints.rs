@@ -216,6 +216,8 @@ struct CheckpointNode {
     bytes: u64,
     /// When it was made or restored last, in ticks of our own.
     used: u64,
+    /// The tick by which it is listed among those that hold a state: it may have been used since.
+    listed: u64,
     /// It was discarded, and stays only as the ancestor of others.
     discarded: bool,
     children: Vec<u64>,
@@ -224,7 +226,7 @@ struct CheckpointNode {
 /// All checkpoints of one reactor.
 pub(super) struct Checkpoints {
     entries: BTreeMap<u64, CheckpointNode>,
-    /// The checkpoints that hold a state, by when they were used.
+    /// The checkpoints that hold a state, by when they were used when that was last asked.
     held: BTreeSet<(u64, u64)>,
     next: u64,
     /// The checkpoint that the instance went on from; it stays, discarded or not.
@@ -290,6 +292,7 @@ impl Checkpoints {
             digest: None,
             bytes,
             used: self.tick,
+            listed: self.tick,
             discarded: false,
             children: Vec::new(),
         };
@@ -317,7 +320,7 @@ impl Checkpoints {
     fn let_go(&mut self, id: u64) -> Option<Arc<Snapshot>> {
         let entry = self.entries.get_mut(&id)?;
         let state = entry.state.take()?;
-        self.held.remove(&(entry.used, id));
+        self.held.remove(&(entry.listed, id));
         self.bytes -= std::mem::take(&mut entry.bytes);
         for child in entry.children.clone() {
             let Some(state) = self.entries[&child].state.clone() else { continue };
@@ -388,10 +391,6 @@ impl Checkpoints {
             return entry.state.as_ref();
         }
         self.tick += 1;
-        if entry.state.is_some() {
-            self.held.remove(&(entry.used, id.0));
-            self.held.insert((self.tick, id.0));
-        }
         entry.used = self.tick;
         entry.state.as_ref()
     }
@@ -441,7 +440,8 @@ impl Checkpoints {
         if state.kept.is_some() {
             entry.state = Some(Arc::new(state));
             entry.bytes = bytes;
-            self.held.insert((entry.used, id.0));
+            entry.listed = entry.used;
+            self.held.insert((entry.listed, id.0));
             self.bytes += bytes;
             self.evict(id.0);
         }
@@ -483,7 +483,15 @@ impl Checkpoints {
     /// Evicts the longest unused states until the bound is kept; not that of `spared`, which is in use.
     fn evict(&mut self, spared: u64) {
         while self.bytes > self.bytes_max {
-            let Some(&(_, oldest)) = self.held.iter().find(|(_, id)| *id != spared) else { return };
+            let Some(&(listed, oldest)) = self.held.iter().find(|(_, id)| *id != spared) else { return };
+            let entry = self.entries.get_mut(&oldest).expect("it is held");
+            if entry.used > listed {
+                // It was used since: the others may be older.
+                entry.listed = entry.used;
+                self.held.remove(&(listed, oldest));
+                self.held.insert((entry.listed, oldest));
+                continue;
+            }
             let digest = self.let_go(oldest).map(|state| state.digest());
             self.entries.get_mut(&oldest).expect("it was held").digest = digest;
         }

@@ -177,3 +177,27 @@ fn calls_are_made_again_with_what_the_host_was_told_before_each() {
         assert_eq!(reactor.digest().expect("between calls"), straight.digest().expect("between calls"));
     }
 }
+
+#[test]
+fn the_longest_unused_states_are_evicted_first() {
+    let program = program("", "", &Build::fast());
+    let mut reactor = started(&program);
+    let kept: Vec<CheckpointId> = (1..6)
+        .map(|number| {
+            call(&mut reactor, "bump", number);
+            reactor.checkpoint().expect("between calls")
+        })
+        .collect();
+    for used in [3, 0] {
+        assert_eq!(reactor.restore(kept[used]).expect("it comes back"), RestoreMethod::InPlace);
+    }
+    while reactor.holdings().with_state > 2 {
+        let bytes = reactor.holdings().bytes;
+        reactor.hold_at_most(bytes - 1);
+    }
+    for used in [0, 3, 0] {
+        assert_eq!(reactor.restore(kept[used]).expect("it comes back"), RestoreMethod::InPlace);
+    }
+    let restored = reactor.restore(kept[4]).expect("it comes back");
+    assert!(matches!(restored, RestoreMethod::Repeated { .. }), "{restored:?}");
+}
