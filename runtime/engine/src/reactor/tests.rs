@@ -191,7 +191,9 @@ fn the_longest_unused_states_are_evicted_first() {
     }
     let held = [kept[3], kept[0], root];
     let comes_back = |reactor: &mut Reactor| {
-        held.map(|checkpoint| assert_eq!(reactor.restore(checkpoint).expect("it comes back"), RestoreMethod::InPlace));
+        for checkpoint in held {
+            assert_eq!(reactor.restore(checkpoint).expect("it comes back"), RestoreMethod::InPlace);
+        }
     };
     comes_back(&mut reactor);
     // No state is beside another one's but the root's, so that each is evicted alone.
