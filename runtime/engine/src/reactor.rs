@@ -519,9 +519,9 @@ impl Reactor {
         self.program.resolve_comparisons(self.comparisons(), sites, log);
     }
 
-    /// Shows the coverage bytes that are not zero, and sets all of them to zero, and the deepest call: calls `see` with the number of each
-    /// module, with its number of coverage bytes, and with each stretch of these that is not all zero, where it begins (a multiple of eight)
-    /// and what it holds. Modules are numbered as [`Reactor::coverage`] shows them. Each comes with an empty stretch first.
+    /// Shows the coverage bytes that are not zero, and sets all of them to zero, and the deepest call: calls `see` with the number of
+    /// each module, with its number of coverage bytes, and with each stretch of these that is not all zero, where it begins (a multiple
+    /// of eight) and what it holds. Modules are numbered as [`Reactor::coverage`] shows them. Each comes with an empty stretch first.
     pub fn take_coverage(&mut self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
         self.live.told().take_coverage(see);
     }

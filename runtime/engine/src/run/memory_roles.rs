@@ -112,9 +112,9 @@ impl InstanceMemories {
         deepest.max().unwrap_or(0)
     }
 
-    /// Calls `see` with the number of each module, with its number of coverage bytes, and with each stretch of these that is not all zero:
-    /// where it begins, a multiple of eight, and what it holds. Modules and stretches come in order, and a module comes with an empty stretch
-    /// first. All coverage bytes are zero then, and the deepest call. Call it while no guest runs.
+    /// Calls `see` with the number of each module, with its number of coverage bytes, and with each stretch of these that is not all
+    /// zero: where it begins, a multiple of eight, and what it holds. Modules and stretches come in order, and a module comes with an
+    /// empty stretch first. All coverage bytes are zero then, and the deepest call. Call it while no guest runs.
     pub(crate) fn take_coverage(&self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
         for (number, (side, region)) in self.sides.iter().enumerate() {
             let all = bytes(&side.coverage);
