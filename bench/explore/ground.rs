@@ -4,7 +4,7 @@ use fozzy_campaign::explore::stateful_target::{PathConfirmer, ScenarioTarget};
 use fozzy_campaign::pipeline::{LoadedTarget, PreparedProgram, RunPlan};
 use fozzy_check::SearchVerdict;
 use fozzy_engine::Walker;
-use fozzy_search::explore::{AnswerLog, ConfirmReason, DecisionPath, GuidedSource, StatefulTarget};
+use fozzy_search::explore::{AnswerLog, ConfirmReason, CoverageStretch, DecisionPath, GuidedSource, StatefulTarget};
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::{
@@ -75,12 +75,16 @@ impl StatefulTarget for Puzzle {
         self.target.judge_end()
     }
 
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
         self.target.coverage(see);
     }
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
         self.target.properties(see);
+    }
+
+    fn properties_version(&self) -> Option<u64> {
+        self.target.properties_version()
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {

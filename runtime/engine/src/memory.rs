@@ -30,9 +30,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 mod clear;
 mod copy;
+mod differences;
 mod touched;
 
-pub(crate) use clear::each_set;
+pub(crate) use clear::{each_set, set_block};
+pub(crate) use differences::{GROUP_NUMBERS, differing_groups};
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;

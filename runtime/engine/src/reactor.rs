@@ -302,7 +302,7 @@ impl Reactor {
 
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
-        self.checkpoints.answered_from(&*source);
+        self.checkpoints.answered_from(source.fork());
         self.live.answer_from(source);
     }
 
@@ -329,9 +329,33 @@ impl Reactor {
     /// # Panics
     /// When `checkpoint` is of another reactor.
     pub fn restore(&mut self, checkpoint: CheckpointId) -> Result<RestoreMethod, HarnessError> {
+        self.restore_taking(checkpoint, &mut None)
+    }
+
+    /// The same, and `source` answers the questions from there on.
+    pub(crate) fn restore_answered(
+        &mut self,
+        checkpoint: CheckpointId,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<RestoreMethod, HarnessError> {
+        let (again, mut source) = (source.fork(), Some(source));
+        let restored = self.restore_taking(checkpoint, &mut source)?;
+        self.checkpoints.answered_from(again);
+        if let Some(source) = source {
+            self.live.answer_from(source);
+        }
+        Ok(restored)
+    }
+
+    /// Restores a checkpoint, and takes `source` where it can answer from there on without more.
+    fn restore_taking(
+        &mut self,
+        checkpoint: CheckpointId,
+        source: &mut Option<Box<dyn DecisionSource>>,
+    ) -> Result<RestoreMethod, HarnessError> {
         self.checkpoints.forget_calls();
         let restored = match self.checkpoints.state(checkpoint) {
-            Some(state) if !self.over && self.live.restore(state)? => RestoreMethod::InPlace,
+            Some(state) if !self.over && self.live.restore_answered(state, source)? => RestoreMethod::InPlace,
             Some(state) => {
                 self.live.restart(&self.program, &self.start, state)?;
                 RestoreMethod::Fresh
@@ -493,6 +517,13 @@ impl Reactor {
     /// places that are asked for.
     pub fn read_comparisons(&self, sites: CmpLogSites<'_>, log: &mut Vec<CmpLogEntry>) {
         self.program.resolve_comparisons(self.comparisons(), sites, log);
+    }
+
+    /// Shows the coverage bytes that are not zero, and sets all of them to zero, and the deepest call: calls `see` with the number of
+    /// each module, with its number of coverage bytes, and with each stretch of these that is not all zero, where it begins (a multiple
+    /// of eight) and what it holds. Modules are numbered as [`Reactor::coverage`] shows them. Each comes with an empty stretch first.
+    pub fn take_coverage(&mut self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+        self.live.told().take_coverage(see);
     }
 
     /// Sets all coverage bytes to zero, and the deepest call. Restores do not touch them.

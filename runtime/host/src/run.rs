@@ -318,6 +318,51 @@ impl Run {
         }
     }
 
+    /// Goes on from where `kept` is, as a fork of that does, in the allocations that are there. `source` answers its questions, if there
+    /// is one.
+    pub fn go_back(&mut self, kept: &Run, source: Option<Box<dyn DecisionSource>>) {
+        let Run {
+            world,
+            recorder,
+            guests,
+            blocked,
+            aftermath,
+            unwinds,
+            looked: _,
+            until: _,
+            steps,
+            source: own,
+            tee: _,
+            activity: _,
+            flow_observer: _,
+            long_output: _,
+            stdin: _,
+            feed: _,
+            reality: _,
+            observed_bytes,
+            work,
+            work_max,
+            has_progressed,
+            is_spent,
+            refusals_left,
+            work_until_look: _,
+            interrupt: _,
+        } = kept;
+        self.world.clone_from(world);
+        self.recorder.go_back(recorder);
+        self.blocked.clone_from(blocked);
+        self.aftermath.clone_from(aftermath);
+        self.source = source.unwrap_or_else(|| own.fork());
+        (self.guests, self.unwinds, self.steps) = (*guests, *unwinds, *steps);
+        (self.observed_bytes, self.work, self.work_max) = (*observed_bytes, *work, *work_max);
+        (self.has_progressed, self.is_spent, self.refusals_left) = (*has_progressed, *is_spent, *refusals_left);
+        self.work_until_look = *work_max;
+        // A fork has no observers, and nobody ends it from outside.
+        (self.looked, self.until, self.interrupt) = (None, None, None);
+        (self.tee, self.activity, self.flow_observer, self.long_output) = (None, None, None, None);
+        (self.stdin, self.feed, self.reality) = (None, None, None);
+    }
+
     /// Has `source` answer from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.source = source;
@@ -731,5 +776,54 @@ impl Future for YieldOnce {
         }
         self.0 = true;
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::plan::Inputs;
+    use fozzy_trace::source::SeededSource;
+    use fozzy_trace::{Plan, Seed};
+
+    /// Questions, calls and states.
+    fn act(run: &mut Run, times: u64) {
+        let main = NodeId(0);
+        for time in 0..times {
+            let question = Question { node: main, purpose: Purpose::Random, site: "a test" };
+            let (answer, origin) = run.source.below(question, 1000);
+            run.recorder.decision(origin, || Override::Number(answer));
+            run.recorder.call(7, "a call", main, Instant(time), &(answer as u32), &());
+            run.world.facts.states.note("answer", answer).expect("a fit name");
+            run.work += 3;
+            run.steps += 1;
+        }
+    }
+
+    fn check(other: &mut Run, fork: &mut Run) {
+        for times in [0, 5] {
+            act(other, times);
+            act(fork, times);
+            assert_eq!(format!("{:?}", other.world), format!("{:?}", fork.world));
+            assert_eq!(other.recorder.so_far(), fork.recorder.so_far());
+            assert_eq!((other.work, other.steps, other.guests), (fork.work, fork.steps, fork.guests));
+            assert_eq!((other.work_max, other.work_until_look), (fork.work_max, fork.work_until_look));
+        }
+    }
+
+    #[test]
+    fn to_go_back_to_a_run_is_to_fork_it() {
+        let world = World::new(Arc::new(Plan::default()), &Inputs::default()).expect("a plain plan");
+        let source = |seed| Box::new(SeededSource::new(Seed(seed)));
+        let new = || Run::new(world.clone(), source(1), Recorder::new(0..0), None);
+        let (mut kept, mut other) = (new(), new());
+        act(&mut kept, 1500);
+        act(&mut other, 20);
+        other.go_back(&kept, None);
+        check(&mut other, &mut kept.fork());
+        let mut fork = kept.fork();
+        fork.answer_from(source(9));
+        other.go_back(&kept, Some(source(9)));
+        check(&mut other, &mut fork);
     }
 }

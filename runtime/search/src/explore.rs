@@ -42,5 +42,5 @@ pub(crate) use guided_source::LoggedAnswer;
 pub use guided_source::{AnswerLog, GuidedSource};
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;
-pub use stateful_target::{ConfirmReason, InputMoment, StatefulTarget};
+pub use stateful_target::{ConfirmReason, CoverageStretch, InputMoment, StatefulTarget};
 pub use strategy::{DEFAULT_STRATEGY, STRATEGIES, StrategyRow, strategy};

@@ -93,16 +93,23 @@ impl Feedback {
 
     /// The same for one module; 0 is for what is no module.
     pub(crate) fn observe_module(&mut self, number: usize, bytes: &[u8]) -> u32 {
+        self.observe_stretch(number, bytes.len(), 0, bytes)
+    }
+
+    /// The same for some of the `len` bytes of a module, from the one at `at` on, which is a multiple of eight.
+    pub(crate) fn observe_stretch(&mut self, number: usize, len: usize, at: usize, bytes: &[u8]) -> u32 {
         if self.modules.len() <= number {
             self.modules.resize_with(number + 1, ModuleCoverage::default);
         }
-        if self.modules[number].seen.len() < bytes.len().div_ceil(8) {
-            self.add(number, bytes.len());
+        if self.modules[number].seen.len() < len.div_ceil(8) {
+            self.add(number, len);
         }
+        let before = at / 8;
         let module = &mut self.modules[number];
         let (mut fresh, mut edges) = (0, 0);
         let (mut once, mut twice) = (0i64, 0i64);
         words(bytes, |place, word| {
+            let place = before + place;
             // What was seen stays seen, and most executions count what one before them counted.
             if module.stale[place] == word {
                 return;
@@ -341,6 +348,30 @@ mod tests {
         let row = memory_classes(MemoryUse { bytes: 1 << 16, written_pages: 6, stack_slots: 0 });
         let rows: Vec<usize> = (0..row.len()).filter(|place| row[*place] != 0).collect();
         assert_eq!(rows, [16, MEMORY_CLASSES + 2]);
+    }
+
+    #[test]
+    fn a_module_seen_by_stretches_is_the_module_seen_whole() {
+        const LEN: usize = 1003;
+        let (mut whole, mut parts) = (Feedback::default(), Feedback::default());
+        let mut state = 7u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for step in 0..300 {
+            let mut bytes = vec![0; LEN];
+            for _ in 0..below(9) {
+                bytes[below(LEN as u64) as usize] = below(256) as u8;
+            }
+            let mut fresh = parts.observe_stretch(1, LEN, 0, &[]);
+            for (block, part) in bytes.chunks(256).enumerate().filter(|(_, part)| part.iter().any(|byte| *byte != 0)) {
+                fresh += parts.observe_stretch(1, LEN, block * 256, part);
+            }
+            assert_eq!(fresh, whole.observe_module(1, &bytes), "step {step}");
+            assert_eq!((parts.totals(), parts.once, parts.twice), (whole.totals(), whole.once, whole.twice));
+        }
+        assert_eq!((parts.classes(1), parts.modules()), (whole.classes(1), whole.modules()));
     }
 
     #[test]

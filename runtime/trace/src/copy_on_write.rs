@@ -8,8 +8,21 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A value whose clone costs nothing until one of both is changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct CopyOnWrite<T>(Arc<T>);
+
+impl<T> Clone for CopyOnWrite<T> {
+    fn clone(&self) -> CopyOnWrite<T> {
+        CopyOnWrite(Arc::clone(&self.0))
+    }
+
+    /// Costs nothing where both share the value already.
+    fn clone_from(&mut self, source: &CopyOnWrite<T>) {
+        if !Arc::ptr_eq(&self.0, &source.0) {
+            self.0 = Arc::clone(&source.0);
+        }
+    }
+}
 
 impl<T> CopyOnWrite<T> {
     /// The value.
@@ -53,6 +66,12 @@ mod tests {
         let theirs = ours.clone();
         assert!(std::ptr::eq(&*ours, &*theirs), "nothing was copied");
         ours.push(2);
-        assert_eq!((ours.into_inner(), theirs.into_inner()), (vec![1, 2], vec![1]));
+        let mut third = theirs.clone();
+        third.clone_from(&theirs);
+        assert!(std::ptr::eq(&*third, &*theirs), "they share it still");
+        third.clone_from(&ours);
+        assert!(std::ptr::eq(&*third, &*ours), "nothing was copied");
+        third.push(3);
+        assert_eq!((ours.into_inner(), theirs.into_inner(), third.into_inner()), (vec![1, 2], vec![1], vec![1, 2, 3]));
     }
 }

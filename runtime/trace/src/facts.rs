@@ -50,7 +50,7 @@ use crate::{Instant, UndefinedOutputs};
 use serde::{Deserialize, Serialize};
 
 /// All that a program told about itself, and what was done to it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Facts {
     /// Its properties.
     pub properties: CopyOnWrite<Properties>,
@@ -82,6 +82,64 @@ pub struct Facts {
     pub unmet_input: Vec<String>,
     /// When parts of standard input came whose moments the plan varies: the first ones, by machine.
     pub varied_input: Vec<VariedInput>,
+}
+
+impl Clone for Facts {
+    fn clone(&self) -> Facts {
+        Facts {
+            properties: self.properties.clone(),
+            states: self.states.clone(),
+            scenario: self.scenario.clone(),
+            operations: self.operations.clone(),
+            allocations: self.allocations.clone(),
+            own_heap: self.own_heap.clone(),
+            injected: self.injected.clone(),
+            allows_error_exit: self.allows_error_exit,
+            interrupted: self.interrupted,
+            criteria: self.criteria.clone(),
+            refusals: self.refusals.clone(),
+            sdk_warnings: self.sdk_warnings.clone(),
+            undefined: self.undefined.clone(),
+            unmet_input: self.unmet_input.clone(),
+            varied_input: self.varied_input.clone(),
+        }
+    }
+
+    /// Into the allocations that are there: a search goes from one place to another all the time.
+    fn clone_from(&mut self, source: &Facts) {
+        let Facts {
+            properties,
+            states,
+            scenario,
+            operations,
+            allocations,
+            own_heap,
+            injected,
+            allows_error_exit,
+            interrupted,
+            criteria,
+            refusals,
+            sdk_warnings,
+            undefined,
+            unmet_input,
+            varied_input,
+        } = source;
+        self.properties.clone_from(properties);
+        self.states.clone_from(states);
+        self.scenario.clone_from(scenario);
+        self.operations.clone_from(operations);
+        self.allocations.clone_from(allocations);
+        self.own_heap.clone_from(own_heap);
+        self.injected.clone_from(injected);
+        self.allows_error_exit = *allows_error_exit;
+        self.interrupted = *interrupted;
+        self.criteria.clone_from(criteria);
+        self.refusals.clone_from(refusals);
+        self.sdk_warnings.clone_from(sdk_warnings);
+        self.undefined.clone_from(undefined);
+        self.unmet_input.clone_from(unmet_input);
+        self.varied_input.clone_from(varied_input);
+    }
 }
 
 /// When a part of standard input came, under a plan that varies that.

@@ -210,6 +210,23 @@ impl Recorder {
         }
     }
 
+    /// Goes on from where `kept` is, as a fork of that does, in the allocations that are there.
+    pub fn go_back(&mut self, kept: &Recorder) {
+        let Recorder { history, fold, keep, sink: _, interval, next_mark, decided, is_narrated } = kept;
+        let History { calls, decisions, digest, marks, entries, explicit, observations, observed } = history;
+        let own = &mut self.history;
+        (own.calls, own.decisions, own.digest) = (*calls, *decisions, *digest);
+        own.marks.clone_from(marks);
+        own.entries.clone_from(entries);
+        own.explicit.clone_from(explicit);
+        own.observations.clone_from(observations);
+        own.observed.clone_from(observed);
+        self.keep.clone_from(keep);
+        (self.fold, self.sink) = (*fold, None);
+        (self.interval, self.next_mark) = (*interval, *next_mark);
+        (self.decided, self.is_narrated) = (*decided, *is_narrated);
+    }
+
     /// Questions that the source has answered so far.
     #[must_use]
     pub fn decisions(&self) -> u64 {

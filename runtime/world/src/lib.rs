@@ -78,7 +78,7 @@ pub const NODES_STARTED_MAX: usize = 100_000;
 pub const RULES_MAX: usize = 1024;
 
 /// Everything that the guests of one run can see.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct World {
     /// As planned.
     pub plan: Arc<Plan>,
@@ -117,6 +117,73 @@ pub struct World {
     pub spans: Spans,
     /// Time does not pass beyond this moment while guests wait, so that an inspection at it shows who waits for what.
     pub until: Option<Instant>,
+}
+
+impl Clone for World {
+    fn clone(&self) -> World {
+        World {
+            plan: self.plan.clone(),
+            inputs: self.inputs.clone(),
+            clock: self.clock.clone(),
+            nodes: self.nodes.clone(),
+            living: self.living,
+            network: self.network.clone(),
+            signals: self.signals.clone(),
+            http: self.http.clone(),
+            processes: self.processes.clone(),
+            pipes: self.pipes.clone(),
+            dialogues: self.dialogues.clone(),
+            unmatched: self.unmatched.clone(),
+            faults: self.faults.clone(),
+            live: self.live.clone(),
+            launches: self.launches.clone(),
+            facts: self.facts.clone(),
+            spans: self.spans.clone(),
+            until: self.until,
+        }
+    }
+
+    /// Into the allocations that are there: a search goes from one place to another all the time.
+    fn clone_from(&mut self, source: &World) {
+        let World {
+            plan,
+            inputs,
+            clock,
+            nodes,
+            living,
+            network,
+            signals,
+            http,
+            processes,
+            pipes,
+            dialogues,
+            unmatched,
+            faults,
+            live,
+            launches,
+            facts,
+            spans,
+            until,
+        } = source;
+        self.plan.clone_from(plan);
+        self.inputs.clone_from(inputs);
+        self.clock.clone_from(clock);
+        self.nodes.clone_from(nodes);
+        self.living = *living;
+        self.network.clone_from(network);
+        self.signals.clone_from(signals);
+        self.http.clone_from(http);
+        self.processes.clone_from(processes);
+        self.pipes.clone_from(pipes);
+        self.dialogues.clone_from(dialogues);
+        self.unmatched.clone_from(unmatched);
+        self.faults.clone_from(faults);
+        self.live.clone_from(live);
+        self.launches.clone_from(launches);
+        self.facts.clone_from(facts);
+        self.spans.clone_from(spans);
+        self.until = *until;
+    }
 }
 
 /// A guest that is to be started.
@@ -541,6 +608,28 @@ mod tests {
         assert_eq!(world.clock.now(), hour);
         world.block(&[Wait::Until(Instant::START)]).expect("long over");
         assert_eq!(world.clock.now(), hour);
+    }
+
+    #[test]
+    fn to_clone_into_a_computer_is_to_clone() {
+        let plain = world(false);
+        let mut used = world(true);
+        used.signals.create();
+        used.node_mut(ME).waiting = vec![Wait::Until(Instant::NEVER)];
+        used.facts.states.note("state", 3).expect("a fit name");
+        used.facts.scenario = Some(fozzy_trace::facts::ScenarioStats { begun: 2, ..Default::default() });
+        used.launches.clear();
+        used.until = Some(Instant::START);
+        let mut other = used.clone();
+        other.clock.advance_to(Instant::START.after(Duration::from_millis(7)));
+        other.facts.states.note("state", 4).expect("a fit name");
+        other.facts.interrupted = true;
+        let all = [plain, used, other];
+        for (from, to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
+            let mut world = from.clone();
+            world.clone_from(to);
+            assert_eq!(format!("{world:?}"), format!("{to:?}"));
+        }
     }
 
     #[test]

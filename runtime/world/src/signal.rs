@@ -9,10 +9,20 @@ use fozzy_trace::Instant;
 pub struct SignalId(u32);
 
 /// All signals of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Signals {
     /// When each happens; `None` is not known yet.
     at: Vec<Option<Instant>>,
+}
+
+impl Clone for Signals {
+    fn clone(&self) -> Signals {
+        Signals { at: self.at.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Signals) {
+        self.at.clone_from(&source.at);
+    }
 }
 
 impl Signals {

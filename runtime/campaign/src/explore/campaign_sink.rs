@@ -209,8 +209,8 @@ impl ExplorationObserver for ExplorationSink {
     }
 
     fn peer_discoveries(&mut self, edges: &dyn Fn() -> EdgeClasses) -> PeerDiscoveries {
-        let now = self.clock.elapsed_ns();
-        self.worker.as_mut().map(|worker| worker.exchange.take(now, edges)).unwrap_or_default()
+        let Some(worker) = &mut self.worker else { return PeerDiscoveries::default() };
+        worker.exchange.take(self.clock.elapsed_ns(), edges)
     }
 
     fn on_failure(&mut self, found: &FailureRecord<DecisionPath>) {

@@ -21,7 +21,9 @@ use fozzy_check::{SearchVerdict, judge_of_search};
 use fozzy_engine::{Build, ProgramCoverage, Session};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal};
 use fozzy_report::{FaultOverlap, FaultTotals, UnreachedBranch};
-use fozzy_search::explore::{ConfirmReason, DecisionPath, InputMoment, NoveltyDimension, StatefulTarget};
+use fozzy_search::explore::{
+    ConfirmReason, CoverageStretch, DecisionPath, InputMoment, NoveltyDimension, StatefulTarget,
+};
 use fozzy_trace::digest::{hex, kind_of_text, unhex};
 use fozzy_trace::facts::{InjectedFaults, Property};
 use fozzy_trace::plan::{ARRIVAL_SITE, Inputs};
@@ -214,8 +216,8 @@ impl StatefulTarget for ProgramTarget {
         is_own.then_some(judged)
     }
 
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        self.last.iter().for_each(|bytes| see(bytes));
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        self.last.iter().enumerate().for_each(|(module, bytes)| see(CoverageStretch::whole(module, bytes)));
         self.last.iter_mut().for_each(|bytes| bytes.fill(0));
     }
 

@@ -47,6 +47,9 @@ impl StateSaver {
         findings: u64,
         paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> Result<(), CampaignError> {
+        if self.file.is_none() {
+            return Ok(());
+        }
         let now = elapsed_ns();
         if !self.is_due(now, findings) {
             return Ok(());

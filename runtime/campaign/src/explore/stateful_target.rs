@@ -13,7 +13,7 @@ use crate::pipeline::{ENTRIES_KEPT, PreparedProgram, RecordingOrigin};
 use fozzy_check::{SearchVerdict, judge_facts, judge_of_search};
 use fozzy_engine::{Interrupt, LazyInput, Session, Walker};
 use fozzy_report::{FaultOverlap, RunMode, UnreachedBranch};
-use fozzy_search::explore::{ConfirmReason, DecisionPath, StatefulTarget};
+use fozzy_search::explore::{ConfirmReason, CoverageStretch, DecisionPath, StatefulTarget};
 use fozzy_trace::facts::{InjectedFaults, Property};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
@@ -209,13 +209,16 @@ impl StatefulTarget for ScenarioTarget {
         Some(judge_facts(self.walker.facts()))
     }
 
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        self.walker.coverage().for_each(|(_, bytes)| see(bytes));
-        self.walker.clear_coverage();
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        self.walker.take_coverage(&mut |module, len, at, bytes| see(CoverageStretch { module, len, at, bytes }));
     }
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
+    }
+
+    fn properties_version(&self) -> Option<u64> {
+        Some(self.walker.facts().properties.version())
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {

@@ -33,6 +33,13 @@ pub(crate) fn each_set(bytes: &[u8], mut each: impl FnMut(usize)) {
     }
 }
 
+/// The first block from `start` on that is not all zero: 256 bytes, or those up to the end.
+#[inline]
+pub(crate) fn set_block(bytes: &[u8], start: usize) -> Option<std::ops::Range<usize>> {
+    let block = next_block(bytes, start)?;
+    Some(block..bytes.len().min(block + BLOCK))
+}
+
 /// Where the first block begins, from `start` on, that is not all zero. The last one may be shorter.
 #[inline]
 fn next_block(bytes: &[u8], start: usize) -> Option<usize> {
@@ -83,6 +90,22 @@ mod tests {
                 assert_eq!(set(&bytes), [at], "of {length}");
                 bytes[at] = 0;
             }
+        }
+    }
+
+    #[test]
+    fn blocks_hold_all_that_is_set_and_those_without_are_left_out() {
+        for length in [0, 1, 255, 256, 257, 1500] {
+            let mut bytes = vec![0; length];
+            for at in 0..length {
+                bytes[at] = 1;
+                let begin = at / BLOCK * BLOCK;
+                let block = begin..length.min(begin + BLOCK);
+                assert_eq!(set_block(&bytes, 0), Some(block.clone()), "{at} of {length}");
+                assert_eq!(set_block(&bytes, block.end), None, "{at} of {length}");
+                bytes[at] = 0;
+            }
+            assert_eq!(set_block(&bytes, 0), None);
         }
     }
 

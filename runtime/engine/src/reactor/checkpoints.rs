@@ -106,20 +106,38 @@ pub(super) trait RepeatableAction: Any + Send + Sync {
     }
 }
 
+/// A call, and what the host was told right before it.
+struct AnnouncedCall<P> {
+    told: Option<(u32, StepId)>,
+    arguments: P,
+}
+
 /// Calls of one function, one after the other: together, and the first of them apart, so that noting one costs few
 /// allocations.
 struct RepeatedCall<P, R> {
     function: ReactorFunction<P, R>,
-    first: Option<P>,
-    others: Vec<P>,
+    first: Option<AnnouncedCall<P>>,
+    others: Vec<AnnouncedCall<P>>,
 }
 
 impl<P, R> RepeatedCall<P, R> {
-    fn add(&mut self, arguments: P) {
+    fn add(&mut self, call: AnnouncedCall<P>) {
         match self.first {
-            None => self.first = Some(arguments),
-            Some(_) => self.others.push(arguments),
+            None => self.first = Some(call),
+            Some(_) => self.others.push(call),
         }
+    }
+}
+
+impl dyn RepeatableAction {
+    /// It as calls of `function`, if it is that.
+    #[inline]
+    fn calls_of<P: 'static, R: 'static>(
+        &mut self,
+        function: &ReactorFunction<P, R>,
+    ) -> Option<&mut RepeatedCall<P, R>> {
+        let calls = (self as &mut dyn Any).downcast_mut::<RepeatedCall<P, R>>()?;
+        calls.function.is(function).then_some(calls)
     }
 }
 
@@ -130,10 +148,12 @@ where
 {
     fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
         let mut function = self.function.clone();
-        self.first
-            .iter()
-            .chain(&self.others)
-            .try_for_each(|arguments| live.call(&mut function, arguments.clone()).map(drop))
+        self.first.iter().chain(&self.others).try_for_each(|call| {
+            if let Some((sequence, next)) = call.told {
+                live.announce(sequence, next)?;
+            }
+            live.call(&mut function, call.arguments.clone()).map(drop)
+        })
     }
 
     fn calls(&self) -> u64 {
@@ -159,7 +179,7 @@ impl RepeatableAction for SourceChange {
 
 /// What was done between two checkpoints.
 pub(super) enum LoggedAction {
-    /// The host was given the next call of a sequence; precedes most calls of a scenario.
+    /// The host was given the next call of a sequence, and another action than that call came.
     Announced(u32, StepId),
     /// Anything else.
     Step(Box<dyn RepeatableAction>),
@@ -196,6 +216,8 @@ struct CheckpointNode {
     bytes: u64,
     /// When it was made or restored last, in ticks of our own.
     used: u64,
+    /// The tick by which it is listed among those that hold a state: it may have been used since.
+    listed: u64,
     /// It was discarded, and stays only as the ancestor of others.
     discarded: bool,
     children: Vec<u64>,
@@ -204,7 +226,7 @@ struct CheckpointNode {
 /// All checkpoints of one reactor.
 pub(super) struct Checkpoints {
     entries: BTreeMap<u64, CheckpointNode>,
-    /// The checkpoints that hold a state, by when they were used.
+    /// The checkpoints that hold a state, by when they were used when that was last asked.
     held: BTreeSet<(u64, u64)>,
     next: u64,
     /// The checkpoint that the instance went on from; it stays, discarded or not.
@@ -214,6 +236,10 @@ pub(super) struct Checkpoints {
     bytes_max: u64,
     /// What was done since the last checkpoint or restore.
     since: Vec<LoggedAction>,
+    /// What the host was told last, as long as no call has followed.
+    told: Option<LoggedAction>,
+    /// Calls that were forgotten, to be used again: what is called next is often what was called before.
+    spare: Option<Box<dyn RepeatableAction>>,
     first: Option<Run>,
 }
 
@@ -228,6 +254,8 @@ impl Checkpoints {
             bytes: 0,
             bytes_max,
             since: Vec::new(),
+            told: None,
+            spare: None,
             first: None,
         }
     }
@@ -247,6 +275,7 @@ impl Checkpoints {
         let id = self.next;
         self.next += 1;
         self.tick += 1;
+        self.since.extend(self.told.take());
         let steps = std::mem::take(&mut self.since).into();
         let bytes = self.bytes_of(parent, &state);
         if let Some(parent) = parent.and_then(|parent| self.entries.get_mut(&parent)) {
@@ -263,6 +292,7 @@ impl Checkpoints {
             digest: None,
             bytes,
             used: self.tick,
+            listed: self.tick,
             discarded: false,
             children: Vec::new(),
         };
@@ -290,7 +320,7 @@ impl Checkpoints {
     fn let_go(&mut self, id: u64) -> Option<Arc<Snapshot>> {
         let entry = self.entries.get_mut(&id)?;
         let state = entry.state.take()?;
-        self.held.remove(&(entry.used, id));
+        self.held.remove(&(entry.listed, id));
         self.bytes -= std::mem::take(&mut entry.bytes);
         for child in entry.children.clone() {
             let Some(state) = self.entries[&child].state.clone() else { continue };
@@ -309,41 +339,48 @@ impl Checkpoints {
         P: ComponentNamedList + Lower + Clone + Send + Sync + 'static,
         R: ComponentNamedList + Lift + 'static,
     {
+        let told = match self.told.take() {
+            Some(LoggedAction::Announced(sequence, next)) => Some((sequence, next)),
+            Some(LoggedAction::Step(_)) | None => None,
+        };
+        let call = AnnouncedCall { told, arguments: arguments.clone() };
         let last = match self.since.last_mut() {
-            Some(LoggedAction::Step(last)) => (&mut **last as &mut dyn Any).downcast_mut::<RepeatedCall<P, R>>(),
+            Some(LoggedAction::Step(last)) => last.calls_of(function),
             Some(LoggedAction::Announced(..)) | None => None,
         };
-        match last {
-            Some(called) if called.function.is(function) => called.add(arguments.clone()),
-            _ => {
-                let (function, first) = (function.clone(), Some(arguments.clone()));
-                self.since.push(LoggedAction::Step(Box::new(RepeatedCall { function, first, others: Vec::new() })));
-            }
+        if let Some(last) = last {
+            return last.add(call);
         }
+        let mut step: Box<dyn RepeatableAction> = match self.spare.take_if(|spare| spare.calls_of(function).is_some()) {
+            Some(spare) => spare,
+            None => Box::new(RepeatedCall { function: function.clone(), first: None, others: Vec::new() }),
+        };
+        step.calls_of(function).expect("calls of this function").add(call);
+        self.since.push(LoggedAction::Step(step));
     }
 
     /// Notes what the host was told.
     pub(super) fn announced(&mut self, sequence: u32, next: StepId) {
-        self.since.push(LoggedAction::Announced(sequence, next));
+        let before = self.told.replace(LoggedAction::Announced(sequence, next));
+        self.since.extend(before);
     }
 
-    /// Notes that another source answers.
-    pub(super) fn answered_from(&mut self, source: &dyn DecisionSource) {
-        self.since.push(LoggedAction::Step(Box::new(SourceChange(Mutex::new(source.fork())))));
+    /// Notes that another source answers; `again` answers as it does.
+    pub(super) fn answered_from(&mut self, again: Box<dyn DecisionSource>) {
+        self.since.extend(self.told.take());
+        self.since.push(LoggedAction::Step(Box::new(SourceChange(Mutex::new(again)))));
     }
 
     /// What was done since the last checkpoint does not matter any more.
     #[inline]
     pub(super) fn forget_calls(&mut self) {
-        // What is called next is often what was called first.
-        self.since.truncate(1);
-        let is_kept = match self.since.first_mut() {
-            Some(LoggedAction::Step(first)) => first.forget(),
-            Some(LoggedAction::Announced(..)) | None => false,
-        };
-        if !is_kept {
-            self.since.clear();
+        self.told = None;
+        if let Some(LoggedAction::Step(mut last)) = self.since.pop()
+            && last.forget()
+        {
+            self.spare = Some(last);
         }
+        self.since.clear();
     }
 
     /// The state of a checkpoint, if it is held.
@@ -354,10 +391,6 @@ impl Checkpoints {
             return entry.state.as_ref();
         }
         self.tick += 1;
-        if entry.state.is_some() {
-            self.held.remove(&(entry.used, id.0));
-            self.held.insert((self.tick, id.0));
-        }
         entry.used = self.tick;
         entry.state.as_ref()
     }
@@ -386,7 +419,7 @@ impl Checkpoints {
             ways.push(&entry.steps[..]);
             at = entry.parent;
         }
-        ways.into_iter().rev().flatten().chain(&self.since).collect()
+        ways.into_iter().rev().flatten().chain(&self.since).chain(&self.told).collect()
     }
 
     /// The run with which the first instance began.
@@ -407,7 +440,8 @@ impl Checkpoints {
         if state.kept.is_some() {
             entry.state = Some(Arc::new(state));
             entry.bytes = bytes;
-            self.held.insert((entry.used, id.0));
+            entry.listed = entry.used;
+            self.held.insert((entry.listed, id.0));
             self.bytes += bytes;
             self.evict(id.0);
         }
@@ -449,7 +483,15 @@ impl Checkpoints {
     /// Evicts the longest unused states until the bound is kept; not that of `spared`, which is in use.
     fn evict(&mut self, spared: u64) {
         while self.bytes > self.bytes_max {
-            let Some(&(_, oldest)) = self.held.iter().find(|(_, id)| *id != spared) else { return };
+            let Some(&(listed, oldest)) = self.held.iter().find(|(_, id)| *id != spared) else { return };
+            let entry = self.entries.get_mut(&oldest).expect("it is held");
+            if entry.used > listed {
+                // It was used since: the others may be older.
+                entry.listed = entry.used;
+                self.held.remove(&(listed, oldest));
+                self.held.insert((entry.listed, oldest));
+                continue;
+            }
             let digest = self.let_go(oldest).map(|state| state.digest());
             self.entries.get_mut(&oldest).expect("it was held").digest = digest;
         }

@@ -22,7 +22,7 @@ use crate::run::callee;
 use crate::run::memory_roles::{self, InstanceMemories};
 use crate::run::preview1_memory::preview1_memory;
 use crate::run::trap::{InstantiationContext, ending, harness};
-use fozzy_host::{Host, Run, RunGuard, RunSlot};
+use fozzy_host::{Host, Run, RunGuard, RunSlot, resource_of};
 use fozzy_instrument::{
     ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
 };
@@ -431,22 +431,37 @@ impl ReactorInstance {
 
     /// Brings back `state` in this instance. `false` when that cannot be done: the instance is spoilt then.
     pub(super) fn restore(&mut self, state: &Snapshot) -> Result<bool, HarnessError> {
+        self.restore_answered(state, &mut None)
+    }
+
+    /// The same. If the computer is brought back for that, `source` is taken, and answers from there on instead of its own.
+    pub(super) fn restore_answered(
+        &mut self,
+        state: &Snapshot,
+        source: &mut Option<Box<dyn DecisionSource>>,
+    ) -> Result<bool, HarnessError> {
         let failed = |error: wasmtime::Error| harness(&error);
         let (Some(accessor), Some(kept)) = (&mut self.accessor, state.kept()) else { return Ok(false) };
         unmetered(&mut self.store, kept.fuel)?;
         let host = self.store.data();
         let moment = HostStateMark { state: state.id(), calls: host.run.recorder.calls(), work: host.run.work() };
         if accessor.at != Some(moment) {
-            let now = host.run.world.node(host.node).table.clone();
-            let run = kept.run().fork();
+            let now = &host.run.world.node(host.node).table;
+            let run = kept.run();
             let target = &run.world.node(NodeId(0)).table;
-            if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
-                return Ok(false);
+            accessor.handles.seen(now);
+            if !now.same_places(target, resource_of) {
+                let now = now.clone();
+                if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
+                    return Ok(false);
+                }
             }
             let host = self.store.data_mut();
-            *host.run = run;
+            let is_answered = source.is_some();
+            host.run.go_back(&run, source.take());
             let (calls, work) = (host.run.recorder.calls(), host.run.work());
-            accessor.at = Some(HostStateMark { state: state.id(), calls, work });
+            // With another source, the next call differs.
+            accessor.at = (!is_answered).then(|| HostStateMark { state: state.id(), calls, work });
         }
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();

@@ -14,17 +14,18 @@
 //! Not here: which pages were written (`tracker`), whether a state is new (`fozzy-search`).
 
 use super::image::{Image, PAGE_BYTES};
+use crate::memory::{GROUP_NUMBERS, differing_groups};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const WORDS: usize = PAGE_BYTES / 8;
-/// Words that are compared at once.
-const GROUP: usize = 32;
 /// Pages that are looked at, 10 KiB of ours each.
 const PAGES_MAX: usize = 2048;
 /// Values of words that are told apart; what comes later counts as known.
 const VALUES_MAX: usize = 1 << 20;
+/// Values that are looked up without a search: as many as lie near the processor.
+const RECENT_VALUES: usize = 1 << 12;
 /// Steps between two looks at what is noise.
 const STRETCH: u32 = 256;
 /// A word that changes in at least this percentage of steps, and takes a new value at least once in `RESTLESS_NEW` changes, is a
@@ -54,6 +55,49 @@ struct PageHistory {
     words: [WordHistory; WORDS],
 }
 
+impl PageHistory {
+    /// A stretch is over: is the word at `at`, which is at `place` in the memory, noise from here on? It is if it is restless, or had
+    /// more than `values_max` values. The answer is by what the sum changes.
+    fn judge(&mut self, at: usize, place: u64, values_max: u16) -> u64 {
+        let word = &mut self.words[at];
+        let is_restless = u32::from(word.changes) * 100 > STRETCH * RESTLESS_PERCENT
+            && word.values - word.before > word.changes / RESTLESS_NEW;
+        let becomes_noise = !word.is_noise && (is_restless || word.values > values_max);
+        word.is_noise |= becomes_noise;
+        (word.changes, word.before) = (0, word.values);
+        if becomes_noise { mixed(place, self.base[at]) ^ mixed(place, self.now[at]) } else { 0 }
+    }
+}
+
+/// Values that were seen.
+struct SeenValues {
+    /// Ordered, as a step takes in thousands that the guest has chosen: in a table with a known hash they could all fall together.
+    all: BTreeSet<u64>,
+    /// Some of them, each at the place of its lowest bits: most values of a step were seen lately.
+    recent: Box<[u64]>,
+}
+
+impl SeenValues {
+    fn new() -> SeenValues {
+        SeenValues { all: BTreeSet::new(), recent: vec![0; RECENT_VALUES].into() }
+    }
+
+    /// Whether a value is new; it is not any more. Beyond [`VALUES_MAX`], none is.
+    #[inline]
+    fn insert(&mut self, value: u64) -> bool {
+        let recent = &mut self.recent[value as usize % RECENT_VALUES];
+        // An empty place is no value.
+        if *recent == value && value != 0 {
+            return false;
+        }
+        if self.all.len() >= VALUES_MAX {
+            return false;
+        }
+        *recent = value;
+        self.all.insert(value)
+    }
+}
+
 /// What changes in a memory.
 pub(super) struct StateLearner {
     base: Arc<Image>,
@@ -61,8 +105,9 @@ pub(super) struct StateLearner {
     dead: usize,
     pages: BTreeMap<u32, Box<PageHistory>>,
     sum: u64,
-    /// Ordered, as a step takes in thousands that the guest has chosen: in a table with a known hash they could all fall together.
-    values: BTreeSet<u64>,
+    values: SeenValues,
+    /// Words that have changed in this stretch, by page and place there.
+    changed: Vec<(u32, u16)>,
     seen: FxHashSet<u64>,
     steps: u32,
     fresh: u32,
@@ -96,7 +141,8 @@ impl StateLearner {
             dead,
             pages: BTreeMap::new(),
             sum: 0,
-            values: BTreeSet::new(),
+            values: SeenValues::new(),
+            changed: Vec::new(),
             seen: FxHashSet::default(),
             steps: 0,
             fresh: 0,
@@ -139,7 +185,7 @@ impl StateLearner {
     /// Takes over what a page holds now.
     fn compare(&mut self, number: u32, memory: &[u8], learn: bool) {
         let start = number as usize * PAGE_BYTES;
-        let Some(page) = memory.get(start..start + PAGE_BYTES) else { return };
+        let Some(page) = memory.get(start..).and_then(|rest| rest.first_chunk::<PAGE_BYTES>()) else { return };
         if !self.pages.contains_key(&number) {
             if self.pages.len() == PAGES_MAX {
                 return;
@@ -150,14 +196,12 @@ impl StateLearner {
         }
         let known = self.pages.get_mut(&number).expect("just added");
         let place = u64::from(number) * WORDS as u64;
-        let groups = page.as_chunks::<8>().0.as_chunks::<GROUP>().0;
-        for (group, (old, new)) in known.now.as_chunks_mut::<GROUP>().0.iter_mut().zip(groups).enumerate() {
-            // Most groups of a page that was written hold what they held, and this folds into a few wide instructions.
-            let differ = |all, (old, new): (&u64, &[u8; 8])| all | (*old ^ u64::from_le_bytes(*new));
-            if old.iter().zip(new).fold(0, differ) == 0 {
-                continue;
-            }
-            let at = group * GROUP;
+        // Most groups of a page that was written hold what they held.
+        let mut differing = differing_groups(&known.now, page);
+        while differing != 0 {
+            let at = differing.trailing_zeros() as usize * GROUP_NUMBERS;
+            differing &= differing - 1;
+            let (old, new) = (&mut known.now[at..at + GROUP_NUMBERS], &page.as_chunks::<8>().0[at..at + GROUP_NUMBERS]);
             for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
                 let new = u64::from_le_bytes(*new);
                 let was = std::mem::replace(old, new);
@@ -169,9 +213,11 @@ impl StateLearner {
                     (mixed(place + (at + offset) as u64, was), mixed(place + (at + offset) as u64, new));
                 self.sum ^= before ^ after;
                 if learn {
+                    if word.changes == 0 {
+                        self.changed.push((number, (at + offset) as u16));
+                    }
                     word.changes += 1;
-                    let is_new = self.values.len() < VALUES_MAX && self.values.insert(after);
-                    word.values = word.values.saturating_add(u16::from(is_new));
+                    word.values = word.values.saturating_add(u16::from(self.values.insert(after)));
                 }
             }
         }
@@ -180,18 +226,20 @@ impl StateLearner {
     /// A stretch is over: what is noise in it?
     fn judge(&mut self) {
         let is_noisy = self.fresh * QUIET > STRETCH;
-        let all = self.pages.values().flat_map(|page| &page.words).filter(|word| !word.is_noise);
-        let most = all.map(|word| word.values).max().unwrap_or(0);
-        let mut sum = 0;
-        for (number, page) in &mut self.pages {
-            for (at, word) in page.words.iter_mut().enumerate() {
-                let is_restless = u32::from(word.changes) * 100 > STRETCH * RESTLESS_PERCENT
-                    && word.values - word.before > word.changes / RESTLESS_NEW;
-                word.is_noise |= is_restless || (is_noisy && word.values > most / 2);
-                (word.changes, word.before) = (0, word.values);
-                if !word.is_noise {
-                    let place = u64::from(*number) * WORDS as u64 + at as u64;
-                    sum ^= mixed(place, page.base[at]) ^ mixed(place, page.now[at]);
+        let place = |number: u32, at: usize| u64::from(number) * WORDS as u64 + at as u64;
+        let (mut sum, changed) = (self.sum, std::mem::take(&mut self.changed));
+        if is_noisy {
+            let all = self.pages.values().flat_map(|page| &page.words).filter(|word| !word.is_noise);
+            let most = all.map(|word| word.values).max().unwrap_or(0);
+            for (number, page) in &mut self.pages {
+                (0..WORDS).for_each(|at| sum ^= page.judge(at, place(*number, at), most / 2));
+            }
+        } else {
+            // A word that has not changed is what it was.
+            for (number, at) in changed {
+                let at = usize::from(at);
+                if let Some(page) = self.pages.get_mut(&number) {
+                    sum ^= page.judge(at, place(number, at), u16::MAX);
                 }
             }
         }
@@ -302,6 +350,90 @@ mod tests {
             assert_eq!(some.sum, all.sum, "step {step}");
         }
         assert!(some.is_quiet && some.pages.len() == 6, "{} pages", some.pages.len());
+    }
+
+    /// A step, after which all words are judged and the sum is made anew, as the definition has it.
+    fn look_the_long_way(changes: &mut StateLearner, memory: &[u8], pages: &[u32]) -> Option<u64> {
+        pages.iter().filter(|page| **page >= 2).for_each(|page| changes.compare(*page, memory, true));
+        changes.steps += 1;
+        changes.fresh += u32::from(changes.seen.insert(changes.sum));
+        if changes.steps == STRETCH {
+            let is_noisy = changes.fresh * QUIET > STRETCH;
+            let all = changes.pages.values().flat_map(|page| &page.words).filter(|word| !word.is_noise);
+            let most = all.map(|word| word.values).max().unwrap_or(0);
+            let mut sum = 0;
+            for (number, page) in &mut changes.pages {
+                for (at, word) in page.words.iter_mut().enumerate() {
+                    let is_restless = u32::from(word.changes) * 100 > STRETCH * RESTLESS_PERCENT
+                        && word.values - word.before > word.changes / RESTLESS_NEW;
+                    word.is_noise |= is_restless || (is_noisy && word.values > most / 2);
+                    (word.changes, word.before) = (0, word.values);
+                    if !word.is_noise {
+                        let place = u64::from(*number) * WORDS as u64 + at as u64;
+                        sum ^= mixed(place, page.base[at]) ^ mixed(place, page.now[at]);
+                    }
+                }
+            }
+            if sum != changes.sum {
+                changes.seen.clear();
+            }
+            changes.changed.clear();
+            changes.is_quiet |= !is_noisy;
+            (changes.sum, changes.steps, changes.fresh) = (sum, 0, 0);
+        }
+        changes.is_quiet.then_some(changes.sum)
+    }
+
+    #[test]
+    fn words_that_have_changed_are_all_that_is_judged_where_it_is_quiet() {
+        for seed in 0..6 {
+            let ((mut memory, mut short), (_, mut long)) = (memory(), memory());
+            let mut kept = memory.clone();
+            for step in 0..u64::from(12 * STRETCH) {
+                let chance = |number: u64| mixed(step, seed * 100 + number);
+                // A counter, noise for some stretches only, few values, and a word that changes now and then.
+                put(&mut memory, CLOCK, step);
+                if seed % 2 == 0 && step / u64::from(STRETCH) % 3 == 1 {
+                    put(&mut memory, CLOCK + 8 + chance(1) as usize % 40 * 8, chance(2));
+                }
+                put(&mut memory, DOOR + chance(3) as usize % 4 * 8, chance(4) % 3);
+                if chance(5).is_multiple_of(50) {
+                    put(&mut memory, DOOR + 800, chance(6) % 2000);
+                }
+                let pages = [0, 2, 3];
+                assert_eq!(short.look(&memory, &pages), look_the_long_way(&mut long, &memory, &pages), "step {step}");
+                assert_eq!(
+                    (short.sum, short.fresh, short.is_quiet),
+                    (long.sum, long.fresh, long.is_quiet),
+                    "step {step}"
+                );
+                if chance(7).is_multiple_of(10) {
+                    memory.clone_from(&kept);
+                    short.follow(&memory, &pages);
+                    long.follow(&memory, &pages);
+                } else if chance(8).is_multiple_of(40) {
+                    kept.clone_from(&memory);
+                }
+            }
+            let noise = |changes: &StateLearner| {
+                let words = changes.pages.values().flat_map(|page| &page.words);
+                words.map(|word| (word.is_noise, word.values, word.before)).collect::<Vec<_>>()
+            };
+            assert!(
+                noise(&short) == noise(&long) && noise(&short).iter().any(|(is_noise, ..)| *is_noise),
+                "seed {seed}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_is_new_once() {
+        let (mut seen, mut all) = (SeenValues::new(), BTreeSet::new());
+        for number in 0..40_000 {
+            // Many at one place of those that were seen lately, the empty one's among them, and most of them more than once.
+            let value = mixed(number, 3) % 9_000 * (RECENT_VALUES as u64 / 4);
+            assert_eq!(seen.insert(value), all.insert(value), "{value}");
+        }
     }
 
     #[test]

@@ -140,3 +140,68 @@ fn a_module_takes_its_globals_only_when_they_are_its_own() {
     assert_eq!(handed(""), [4 * slot, slot]);
     assert_eq!(handed("(export \"n\")"), [0, slot]);
 }
+
+#[test]
+fn calls_are_made_again_with_what_the_host_was_told_before_each() {
+    let program = program("", "", &Build::fast());
+    let walk = |reactor: &mut Reactor, steps: std::ops::Range<u32>| {
+        let mut bump = reactor.function::<(u32,), (u32,)>("bump").expect("it exports that");
+        let mut both = reactor.function::<(u32,), (u32,)>("both").expect("it exports that");
+        for step in steps {
+            reactor.announce(0, StepId::Step(step)).expect("the guest has not ended");
+            // One call of either function, none, or several.
+            match step % 5 {
+                0 => {}
+                1 => reactor.call(&mut both, (step,)).map(drop).expect("it answers"),
+                calls => (1..calls).for_each(|call| reactor.call(&mut bump, (call,)).map(drop).expect("it answers")),
+            }
+        }
+    };
+    let mut reactor = started(&program);
+    reactor.hold_at_most(0);
+    let root = reactor.checkpoint().expect("between calls");
+    let mut kept = Vec::new();
+    for round in 1..4 {
+        walk(&mut reactor, 0..9 * round);
+        kept.push((9 * round, reactor.checkpoint().expect("between calls")));
+        // Calls that are forgotten.
+        walk(&mut reactor, 3..8);
+        reactor.restore(root).expect("it comes back");
+    }
+    for (steps, checkpoint) in kept {
+        let restored = reactor.restore(checkpoint).expect("it comes back");
+        assert!(matches!(restored, RestoreMethod::Repeated { calls } if calls > 0), "{restored:?}");
+        let mut straight = started(&program);
+        walk(&mut straight, 0..steps);
+        assert_eq!(reactor.history().digest, straight.history().digest, "{steps} steps");
+        assert_eq!(reactor.digest().expect("between calls"), straight.digest().expect("between calls"));
+    }
+}
+
+#[test]
+fn the_longest_unused_states_are_evicted_first() {
+    let program = program("", "", &Build::fast());
+    let mut reactor = started(&program);
+    let root = reactor.checkpoint().expect("between calls");
+    let mut kept = Vec::new();
+    for number in 1..6 {
+        reactor.restore(root).expect("it comes back");
+        call(&mut reactor, "bump", number);
+        kept.push(reactor.checkpoint().expect("between calls"));
+    }
+    let held = [kept[3], kept[0], root];
+    let comes_back = |reactor: &mut Reactor| {
+        for checkpoint in held {
+            assert_eq!(reactor.restore(checkpoint).expect("it comes back"), RestoreMethod::InPlace);
+        }
+    };
+    comes_back(&mut reactor);
+    // No state is beside another one's but the root's, so that each is evicted alone.
+    while reactor.holdings().with_state > held.len() as u64 {
+        let bytes = reactor.holdings().bytes;
+        reactor.hold_at_most(bytes - 1);
+    }
+    comes_back(&mut reactor);
+    let restored = reactor.restore(kept[4]).expect("it comes back");
+    assert_eq!(restored, RestoreMethod::Repeated { calls: 1 });
+}

@@ -249,9 +249,9 @@ impl Walker {
         self.reactor.read_comparisons(CmpLogSites::All, log);
     }
 
-    /// Sets all coverage bytes to zero.
-    pub fn clear_coverage(&mut self) {
-        self.reactor.clear_coverage();
+    /// Shows the coverage bytes that are not zero, and sets all of them to zero; see [`Reactor::take_coverage`].
+    pub fn take_coverage(&mut self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+        self.reactor.take_coverage(see);
     }
 
     /// What the guest has said about itself on this way.
@@ -301,9 +301,7 @@ impl StepTarget for Walker {
     }
 
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.reactor.restore(checkpoint)?;
-        self.reactor.answer_from(source);
-        Ok(())
+        self.reactor.restore_answered(checkpoint, source).map(drop)
     }
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {

@@ -10,7 +10,7 @@
 //! Not here: what is in a side memory (`fozzy-instrument`).
 
 use crate::compile::build::CompiledMetadata;
-use crate::memory::Region;
+use crate::memory::{Region, set_block};
 use fozzy_instrument::{
     ACCESSOR, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT,
     LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
@@ -110,6 +110,27 @@ impl InstanceMemories {
             Some(u32::from_le_bytes(*slots))
         });
         deepest.max().unwrap_or(0)
+    }
+
+    /// Calls `see` with the number of each module, with its number of coverage bytes, and with each stretch of these that is not all
+    /// zero: where it begins, a multiple of eight, and what it holds. Modules and stretches come in order, and a module comes with an
+    /// empty stretch first. All coverage bytes are zero then, and the deepest call. Call it while no guest runs.
+    pub(crate) fn take_coverage(&self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+        for (number, (side, region)) in self.sides.iter().enumerate() {
+            let all = bytes(&side.coverage);
+            see(number, all.len(), 0, &[]);
+            if all.is_empty() {
+                continue;
+            }
+            let mut start = 0;
+            while let Some(block) = set_block(&region.bytes()[all.clone()], start) {
+                let taken = all.start + block.start..all.start + block.end;
+                see(number, all.len(), block.start, &region.bytes()[taken.clone()]);
+                region.clear(taken);
+                start = block.end;
+            }
+            region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes());
+        }
     }
 
     /// Sets all coverage bytes to zero, and the deepest call. Call it while no guest runs.

@@ -32,7 +32,7 @@ impl DecisionPath {
 }
 
 /// Identifies a path of an exploration.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PathNodeId(pub(crate) u64);
 
 /// The path to a checkpoint, as a tree of common prefixes.

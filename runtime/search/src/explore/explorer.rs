@@ -15,7 +15,7 @@ use super::bandit::Bandit;
 use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode, PathNodeId};
 use super::frontier::{Frontier, NoveltyKind};
-use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, TaskOrder};
+use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, SpareLogs, TaskOrder};
 use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
@@ -253,6 +253,7 @@ pub struct Exploration {
     adopted: u64,
     /// The way to the start.
     start: Arc<PathNode>,
+    logs: SpareLogs,
 }
 
 /// Whom an exploration deals with.
@@ -306,6 +307,7 @@ impl Exploration {
             steps_before: 0,
             adopted: 0,
             start: PathNode::from(None, &start.snapshot(), 0, PathNodeId(0)),
+            logs: SpareLogs::default(),
         }
     }
 
@@ -591,7 +593,7 @@ impl Exploration {
         io: &mut ExplorationIo<'_>,
         spec: &RunSpec,
     ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
-        let answers = AnswerLog::default();
+        let answers = self.logs.next();
         let origin = match &spec.origin {
             RunOrigin::Start => Arc::clone(&self.start),
             RunOrigin::Place(node) => Arc::clone(node),
@@ -634,7 +636,8 @@ impl Exploration {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
-            let (begin, kept) = (run.answers.len(), run.kept.clone());
+            // Only a step that logs what it compares is looked at from there.
+            let (begin, kept) = (run.answers.len(), if spec.compares { run.kept.clone() } else { None });
             let outcome = io.target.step(step)?;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);

@@ -15,7 +15,8 @@ use super::sum_tree::SumTree;
 use crate::rng::Rng;
 use fozzy_trace::CheckpointId;
 use fozzy_trace::source::Override;
-use std::collections::{BTreeMap, BTreeSet};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Places that are kept. Each needs some 300 bytes beside its answers; beyond, the least promising one is forgotten.
@@ -72,10 +73,11 @@ impl FrontierEntry {
 pub(crate) struct Frontier {
     slots: Vec<Option<FrontierEntry>>,
     free: Vec<usize>,
-    places: BTreeMap<PathNodeId, usize>,
-    /// The least promising first.
-    ranks: BTreeSet<(u64, PathNodeId)>,
-    /// The same, of those with a checkpoint.
+    /// The slot of each.
+    places: FxHashMap<PathNodeId, usize>,
+    /// The least promising first, from the first time on that one is to be forgotten.
+    ranks: Option<BTreeSet<(u64, PathNodeId)>>,
+    /// Those with a checkpoint, the least promising first.
     live: BTreeSet<(u64, PathNodeId)>,
     /// Energies, by kind and slot.
     energies: [SumTree; 3],
@@ -119,7 +121,9 @@ impl Frontier {
 
     /// The paths to the most promising checkpoints, within bounds of their number and of their answers, in the order in which they were kept.
     pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
-        let ranked = self.ranks.iter().rev().filter_map(|(_, place)| self.node(*place)).take(most);
+        let mut ranks: Vec<_> = self.slots.iter().flatten().map(FrontierEntry::rank).collect();
+        ranks.sort_unstable();
+        let ranked = ranks.into_iter().rev().filter_map(|(_, place)| self.node(place)).take(most);
         let has_room = |node: &&Arc<PathNode>| {
             let left = answers.checked_sub(node.weight());
             answers = left.unwrap_or(answers);
@@ -171,7 +175,9 @@ impl Frontier {
             self.slots.len() - 1
         });
         let entry = FrontierEntry { node, kind, energy, checkpoint: Some(checkpoint) };
-        self.ranks.insert(entry.rank());
+        if let Some(ranks) = &mut self.ranks {
+            ranks.insert(entry.rank());
+        }
         self.live.insert(entry.rank());
         self.slots[slot] = Some(entry);
         self.places.insert(place, slot);
@@ -213,8 +219,9 @@ impl Frontier {
 
     /// Forgets the least promising place, but for `newest`.
     fn forget_least(&mut self, newest: PathNodeId) -> Option<CheckpointId> {
-        let rank = self.ranks.iter().find(|(_, place)| *place != newest).copied()?;
-        self.ranks.remove(&rank);
+        let ranks = self.ranks.get_or_insert_with(|| self.slots.iter().flatten().map(FrontierEntry::rank).collect());
+        let rank = ranks.iter().find(|(_, place)| *place != newest).copied()?;
+        ranks.remove(&rank);
         self.live.remove(&rank);
         let slot = self.places.remove(&rank.1)?;
         let entry = self.slots[slot].take()?;
@@ -235,8 +242,13 @@ impl Frontier {
             0 => (entry.energy * BARREN).max(ENERGY_MIN),
             _ => entry.energy + f64::from(fresh.min(REWARD_MAX)),
         };
-        self.ranks.remove(&before);
-        self.ranks.insert(entry.rank());
+        if entry.rank() == before {
+            return;
+        }
+        if let Some(ranks) = &mut self.ranks {
+            ranks.remove(&before);
+            ranks.insert(entry.rank());
+        }
         if self.live.remove(&before) {
             self.live.insert(entry.rank());
             self.live_energies[entry.kind as usize].set(slot, entry.energy);

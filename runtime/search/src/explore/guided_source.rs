@@ -20,6 +20,7 @@ use fozzy_trace::{
     SchedulingPoint, Seed,
 };
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Answers that are logged of one run and of the way before it, by their weight: some tens of megabytes. A run that asks for more ends after the step in which it does,
@@ -27,6 +28,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) const ANSWERS_MAX: usize = 1 << 20;
 /// Answers for which there is room from the beginning.
 const ANSWERS_FEW: usize = 64;
+/// Logs that are kept to be used again: those of the last run, whose source the target still has, and of the one before it.
+const SPARE_LOGS_MAX: usize = 4;
+/// Answers for which they keep room.
+const SPARE_ANSWERS_MAX: usize = 1 << 12;
+/// Bytes of sites of one step beyond which its answers are named at once.
+const SITES_BYTES_MAX: usize = 1 << 12;
 /// Draws of one answer, until it is one that the mask allows.
 const TRIES: u32 = 8;
 /// The origin in the history of a path, so that the history stores no answers: the walker has noted them, and each
@@ -50,7 +57,21 @@ const CHANCES_MAX: usize = 1 << 16;
 
 /// Answers in their order, each with the bound of its question.
 #[derive(Clone, Debug, Default)]
-pub struct AnswerLog(Arc<Mutex<AnswerLogState>>);
+pub struct AnswerLog(Arc<SharedAnswers>);
+
+/// What a source and the search share. What is asked at each step or answer stands beside the lock.
+#[derive(Debug, Default)]
+struct SharedAnswers {
+    state: Mutex<AnswerLogState>,
+    /// How many answers there are.
+    len: AtomicUsize,
+    /// Whether numbers that stand for others of the same effect are noted, and those of a question by its place.
+    lists_alternatives: AtomicBool,
+    /// Whether one of them is a value out of many.
+    has_wide: AtomicBool,
+    /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
+    is_truncated: AtomicBool,
+}
 
 /// An answer, and what it is of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,28 +90,103 @@ struct AnswerLogState {
     answers: Vec<LoggedAnswer>,
     /// What they weigh, with those of the way before them.
     weight: usize,
-    /// Whether numbers that stand for others of the same effect are noted, and those of a question by its place.
-    lists_alternatives: bool,
+    /// Where they are noted: numbers that stand for others of the same effect, by the place of the answer.
     listed: BTreeMap<usize, Arc<[u64]>>,
-    /// Whether one of them is a value out of many.
-    has_wide: bool,
-    /// Whether an answer was not logged, because there were [`ANSWERS_MAX`].
-    is_truncated: bool,
     /// How often it was asked which task runs next.
     ordered: u64,
     /// For each question whether a planned fault strikes: the kind of fault, and the machine.
     chances: Vec<ChanceGroup>,
     /// What was learned of the length of runs of tasks.
     lengths: RunLengths,
-    /// What may be left out, of this step.
+    /// What may be left out, of this step: answers by their names, and those behind them that have none yet, each by the length of its site
+    /// and by which alternative it is. Names are of use only after a step that showed something new.
     taken: Vec<u64>,
+    unnamed: Vec<(usize, u64)>,
+    /// The sites of those, one behind the other.
+    sites: String,
     /// The same, of all steps that showed something new.
     credited: Vec<u64>,
 }
 
+/// Logs of runs that are over, to be used again.
+#[derive(Debug, Default)]
+pub(crate) struct SpareLogs(Vec<AnswerLog>);
+
+impl SpareLogs {
+    /// An empty log, in the allocations of one that nobody else has any more.
+    pub(crate) fn next(&mut self) -> AnswerLog {
+        for log in &mut self.0 {
+            if let Some(shared) = Arc::get_mut(&mut log.0) {
+                shared.empty();
+                return log.clone();
+            }
+        }
+        let log = AnswerLog::default();
+        if self.0.len() < SPARE_LOGS_MAX {
+            self.0.push(log.clone());
+        }
+        log
+    }
+}
+
+impl SharedAnswers {
+    /// As a new one is, but for what its lists have room for.
+    fn empty(&mut self) {
+        let SharedAnswers { state, len, lists_alternatives, has_wide, is_truncated } = self;
+        let state = state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let AnswerLogState { answers, weight, listed, ordered, chances, lengths, taken, unnamed, sites, credited } =
+            state;
+        answers.clear();
+        answers.shrink_to(SPARE_ANSWERS_MAX);
+        chances.clear();
+        chances.shrink_to(SPARE_ANSWERS_MAX);
+        taken.clear();
+        taken.shrink_to(SPARE_ANSWERS_MAX);
+        unnamed.clear();
+        unnamed.shrink_to(SPARE_ANSWERS_MAX);
+        sites.clear();
+        credited.clear();
+        listed.clear();
+        (*weight, *ordered, *lengths) = (0, 0, RunLengths::default());
+        *len.get_mut() = 0;
+        for flag in [lists_alternatives, has_wide, is_truncated] {
+            *flag.get_mut() = false;
+        }
+    }
+}
+
+impl AnswerLogState {
+    /// Notes an answer of this step that may be left out.
+    fn take(&mut self, site: &str, alternative: u64) {
+        self.unnamed.push((site.len(), alternative));
+        self.sites.push_str(site);
+        if self.sites.len() >= SITES_BYTES_MAX {
+            self.name_taken();
+        }
+    }
+
+    /// Names the answers of this step.
+    fn name_taken(&mut self) {
+        let mut sites = &*self.sites;
+        for (length, alternative) in self.unnamed.drain(..) {
+            let (site, behind) = sites.split_at(length);
+            self.taken.push(swarm::answer(site, alternative));
+            sites = behind;
+        }
+        self.sites.clear();
+    }
+
+    /// Forgets the answers of this step.
+    fn forget_taken(&mut self) {
+        self.taken.clear();
+        self.unnamed.clear();
+        self.sites.clear();
+    }
+}
+
 impl AnswerLog {
     fn lock(&self) -> MutexGuard<'_, AnswerLogState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A copy of what was answered.
@@ -106,12 +202,12 @@ impl AnswerLog {
 
     /// Whether a value out of many was drawn.
     pub(crate) fn has_wide(&self) -> bool {
-        self.lock().has_wide
+        self.0.has_wide.load(Ordering::Relaxed)
     }
 
     /// How many answers there are.
     pub(crate) fn len(&self) -> usize {
-        self.lock().answers.len()
+        self.0.len.load(Ordering::Relaxed)
     }
 
     /// The answers from one on, each with what it is of.
@@ -123,8 +219,9 @@ impl AnswerLog {
     pub(crate) fn forget_answers(&self) {
         let log = &mut *self.lock();
         log.answers.clear();
+        self.0.len.store(0, Ordering::Relaxed);
         log.listed.clear();
-        log.taken.clear();
+        log.forget_taken();
         log.credited.clear();
     }
 
@@ -152,9 +249,10 @@ impl AnswerLog {
     pub(crate) fn end_step(&self, is_new: bool) {
         let log = &mut *self.lock();
         if is_new {
+            log.name_taken();
             log.credited.append(&mut log.taken);
         }
-        log.taken.clear();
+        log.forget_taken();
     }
 
     /// The answers after which something new came, of those that may be left out.
@@ -164,7 +262,7 @@ impl AnswerLog {
 
     /// Notes of each question from here on which answers it has.
     pub(crate) fn list_alternatives(&self) {
-        self.lock().lists_alternatives = true;
+        self.0.lists_alternatives.store(true, Ordering::Relaxed);
     }
 
     /// All questions with their answers.
@@ -183,34 +281,39 @@ impl AnswerLog {
 
     /// Notes numbers that stand for all answers of the question that comes next.
     fn list(&self, alternatives: impl FnOnce() -> Vec<u64>) {
-        let mut log = self.lock();
-        if log.lists_alternatives && !log.is_truncated {
+        if self.0.lists_alternatives.load(Ordering::Relaxed) && !self.is_truncated() {
+            let mut log = self.lock();
             let (at, alternatives) = (log.answers.len(), alternatives());
             log.listed.insert(at, Arc::from(alternatives));
         }
     }
 
-    /// Notes an answer, and which one it is of those that may be left out.
-    fn record(&self, answer: Override, (bound, is_drawn, is_weighted): (u64, bool, bool), named: Option<u64>) {
+    /// Notes an answer, and which one it is of those that may be left out: its site, and which of its alternatives.
+    fn record(&self, answer: Override, (bound, is_drawn, is_weighted): (u64, bool, bool), chosen: Option<(&str, u64)>) {
         let mut log = self.lock();
         let weight = log.weight + answer.weight();
-        if weight <= ANSWERS_MAX && !log.is_truncated {
+        if weight <= ANSWERS_MAX && !self.is_truncated() {
             log.weight = weight;
             if log.answers.is_empty() {
                 log.answers.reserve(ANSWERS_FEW);
             }
             let logged = LoggedAnswer { answer, bound, is_drawn, is_weighted };
-            log.has_wide |= values::is_wide(&logged);
+            if values::is_wide(&logged) {
+                self.0.has_wide.store(true, Ordering::Relaxed);
+            }
             log.answers.push(logged);
-            log.taken.extend(named);
+            self.0.len.store(log.answers.len(), Ordering::Relaxed);
+            if let Some((site, alternative)) = chosen {
+                log.take(site, alternative);
+            }
         } else {
-            log.is_truncated = true;
+            self.0.is_truncated.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether more was asked than is logged.
     pub(crate) fn is_truncated(&self) -> bool {
-        self.lock().is_truncated
+        self.0.is_truncated.load(Ordering::Relaxed)
     }
 }
 
@@ -395,9 +498,10 @@ impl GuidedSource {
         if self.policy.mask == AnswerMask::All {
             return drawn;
         }
+        let site = swarm::site(question.site);
         for _ in 0..TRIES {
             let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
-            if self.policy.mask.allows(swarm::answer(question.site, alternative)) {
+            if self.policy.mask.allows(swarm::answer_at(site, alternative)) {
                 break;
             }
             drawn = self.rng.below(bound);
@@ -449,8 +553,8 @@ impl DecisionSource for GuidedSource {
             let may_be_left_out =
                 matches!(question.purpose, Purpose::Choice(_) | Purpose::Reply) && question.site != NEXT_TASK;
             let alternative = if may_be_left_out { self.alternative(answer, bound) } else { None };
-            let named = alternative.map(|alternative| swarm::answer(question.site, alternative));
-            log.record(Override::Number(answer), (bound, may_be_left_out, !self.weights.is_empty()), named);
+            let chosen = alternative.map(|alternative| (question.site, alternative));
+            log.record(Override::Number(answer), (bound, may_be_left_out, !self.weights.is_empty()), chosen);
         }
         self.weights.clear();
         (answer, ORIGIN)
@@ -517,5 +621,74 @@ impl DecisionSource for GuidedSource {
             log: None,
             ..*self
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_steps_that_showed_something_new_are_credited_in_their_order() {
+        let (log, mut expected) = (AnswerLog::default(), Vec::new());
+        let mut all = 0;
+        for step in 0..40 {
+            let is_new = step % 3 == 0;
+            // The later steps have more sites than are noted at once.
+            for number in 0..step * step {
+                let site = format!("site {}", number % 7);
+                log.record(Override::Number(number), (64, true, false), Some((site.as_str(), number)));
+                log.record(Override::Number(number), (64, false, false), None);
+                expected.extend(is_new.then(|| swarm::answer(&site, number)));
+                all += 2;
+            }
+            log.end_step(is_new);
+        }
+        assert_eq!((log.credited(), log.credited()), (expected, Vec::new()));
+        assert_eq!((log.len(), log.snapshot().len(), log.has_wide()), (all, all, false));
+        log.record(Override::Number(1 << 40), (u64::MAX, true, false), Some(("wide", 1)));
+        assert!(log.has_wide() && !log.is_truncated());
+        log.forget_answers();
+        log.end_step(true);
+        assert_eq!((log.len(), log.snapshot(), log.credited()), (0, Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_log_that_is_used_again_is_as_a_new_one_and_one_in_use_is_not() {
+        let mut spare = SpareLogs::default();
+        let (first, second) = (spare.next(), spare.next());
+        assert!(!Arc::ptr_eq(&first.0, &second.0));
+        let mut source = GuidedSource::first(Seed(1), &first);
+        first.list_alternatives();
+        for number in 0..200 {
+            let purpose = if number % 2 == 0 { Purpose::Choice(DecisionPart::WHOLE) } else { Purpose::Fault };
+            let question = Question { node: NodeId(0), purpose, site: "a test" };
+            source.weigh(&[3, 4]);
+            source.below(question, u64::from(RATE_ALWAYS_PPM));
+            source.below(question, u64::MAX);
+            source.fill(question, &mut [0; 4]);
+            first.end_step(number % 3 == 0);
+        }
+        assert!(first.has_wide() && first.len() > 500 && first.chances_len() > 50);
+        first.continue_behind(ANSWERS_MAX);
+        first.record(Override::Number(1), (2, true, false), Some(("a test", 1)));
+        assert!(first.is_truncated());
+        let used = Arc::as_ptr(&first.0);
+        drop(first);
+        assert!(!std::ptr::eq(Arc::as_ptr(&spare.next().0), used), "the source has it");
+        drop(source);
+        let again = spare.next();
+        assert!(std::ptr::eq(Arc::as_ptr(&again.0), used));
+        assert_eq!(format!("{again:?}"), format!("{:?}", AnswerLog::default()));
+    }
+
+    #[test]
+    fn what_is_not_logged_is_noted() {
+        let log = AnswerLog::default();
+        log.continue_behind(ANSWERS_MAX - 1);
+        log.record(Override::Number(1), (2, true, false), None);
+        assert_eq!((log.len(), log.is_truncated()), (1, false));
+        log.record(Override::Number(1), (2, true, false), None);
+        assert_eq!((log.len(), log.is_truncated()), (1, true));
     }
 }

@@ -4,9 +4,9 @@
 
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
-use super::stateful_target::StatefulTarget;
+use super::stateful_target::{CoverageStretch, StatefulTarget};
 use crate::feedback::Feedback;
-use fozzy_trace::facts::{PropertyKind, PropertyStatuses, PropertyTable};
+use fozzy_trace::facts::{PROPERTIES_MAX, PropertyKind, PropertyStatuses, PropertyTable};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,8 +44,11 @@ pub(crate) struct StateFeedback {
     properties: BTreeMap<String, PropertyBest>,
     /// The same, as reports have it, also of those that were never evaluated.
     statuses: PropertyStatuses,
-    /// A flow right after another one.
+    /// The version of the properties that were looked at last, for both: to look again at the same shows nothing.
+    version: Option<u64>,
+    /// A flow right after another one, and the pair that came last.
     pairs: BTreeSet<(Option<u32>, Option<u32>)>,
+    last_pair: Option<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
     novelty: RunSigns,
 }
@@ -56,6 +59,10 @@ struct FaultCompany {
     /// How often each had struck on this way, and how often each property had been evaluated, when it was looked at last.
     before: Vec<u64>,
     evaluated: BTreeMap<String, u64>,
+    /// The version of the properties of which `evaluated` tells.
+    version: Option<u64>,
+    /// How often each has struck now; kept to reuse the allocation.
+    now: Vec<u64>,
     /// Two faults, by their places in the plan: one struck in a step, the other in the same step or before.
     pairs: BTreeSet<(usize, usize)>,
     /// A flow in which one struck, and a property that was evaluated in it.
@@ -65,7 +72,8 @@ struct FaultCompany {
 impl FaultCompany {
     /// Looks at a step that ran `flow`; the answer is how much is new.
     fn observe(&mut self, target: &dyn StatefulTarget, flow: Option<u32>) -> u32 {
-        let mut now = Vec::new();
+        let mut now = std::mem::take(&mut self.now);
+        now.clear();
         target.faults(&mut |struck| now.push(struck));
         if now.is_empty() {
             return 0;
@@ -83,6 +91,7 @@ impl FaultCompany {
                 }
             });
         }
+        self.now = now;
         self.begin_run(target);
         fresh
     }
@@ -91,12 +100,22 @@ impl FaultCompany {
     fn begin_run(&mut self, target: &dyn StatefulTarget) {
         self.before.clear();
         target.faults(&mut |struck| self.before.push(struck));
-        if !self.before.is_empty() {
-            self.evaluated.clear();
-            target.properties(&mut |name, property| {
-                self.evaluated.insert(name.to_owned(), property.evaluated);
-            });
+        let version = target.properties_version();
+        if self.before.is_empty() || (version.is_some() && version == self.version) {
+            return;
         }
+        self.version = version;
+        if self.evaluated.len() > PROPERTIES_MAX {
+            self.evaluated.clear();
+        }
+        // Those that this way does not have were never evaluated on it.
+        self.evaluated.values_mut().for_each(|evaluated| *evaluated = 0);
+        target.properties(&mut |name, property| match self.evaluated.get_mut(name) {
+            Some(evaluated) => *evaluated = property.evaluated,
+            None => {
+                self.evaluated.insert(name.to_owned(), property.evaluated);
+            }
+        });
     }
 }
 
@@ -126,16 +145,34 @@ impl StateFeedback {
         dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
-        let (feedback, mut number) = (&mut self.feedback, 1);
-        target.coverage(&mut |bytes| {
-            fresh.features += feedback.observe_module(number, bytes);
-            number += 1;
+        let feedback = &mut self.feedback;
+        target.coverage(&mut |CoverageStretch { module, len, at, bytes }| {
+            fresh.features += feedback.observe_stretch(module + 1, len, at, bytes);
         });
         self.observe_state(target, states, &mut fresh);
-        fresh.cells = u32::from(self.pairs.insert((before, flow))) + self.faults.observe(target, flow);
+        fresh.cells = self.observe_pair((before, flow)) + self.faults.observe(target, flow);
         fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
-        self.observe_properties(target);
-        let properties = &mut self.properties;
+        let version = target.properties_version();
+        if version.is_none() || version != self.version {
+            self.observe_properties(target);
+            fresh.cells += self.observe_progress(target);
+            self.version = version;
+        }
+        self.rates.count(fresh);
+        fresh
+    }
+
+    /// Looks at a flow right after another one; the answer is how much is new.
+    fn observe_pair(&mut self, pair: (Option<u32>, Option<u32>)) -> u32 {
+        if self.last_pair.replace(pair) == Some(pair) {
+            return 0;
+        }
+        self.pairs.insert(pair).into()
+    }
+
+    /// Looks at how far the properties of `target` have come; the answer is how much is new.
+    fn observe_progress(&mut self, target: &dyn StatefulTarget) -> u32 {
+        let (properties, mut fresh) = (&mut self.properties, 0);
         target.properties(&mut |name, property| {
             if property.evaluated == 0 {
                 return;
@@ -147,25 +184,24 @@ impl StateFeedback {
             let holds = property.kind == PropertyKind::Sometimes && property.held > 0;
             if holds && !best.held {
                 best.held = true;
-                fresh.cells += 1;
+                fresh += 1;
             }
             for parts in &property.combinations {
-                fresh.cells += u32::from(best.combinations.insert(*parts));
+                fresh += u32::from(best.combinations.insert(*parts));
             }
             if let Some(high_water) = property.high_water {
                 if is_further(best.high_water, high_water) {
                     best.high_water = Some(high_water);
-                    fresh.cells += 1;
+                    fresh += 1;
                 }
                 return;
             }
             let Some(distance) = property.closest.map(f64::abs) else { return };
             if best.closest.is_none_or(|closest| distance < closest * NEARER) {
                 best.closest = Some(distance);
-                fresh.cells += 1;
+                fresh += 1;
             }
         });
-        self.rates.count(fresh);
         fresh
     }
 
@@ -245,6 +281,7 @@ mod tests {
     struct FaultyTarget {
         struck: Vec<u64>,
         properties: Properties,
+        tells_version: bool,
     }
 
     impl StepTarget for FaultyTarget {
@@ -264,9 +301,12 @@ mod tests {
     }
 
     impl StatefulTarget for FaultyTarget {
-        fn coverage(&mut self, _: &mut dyn FnMut(&[u8])) {}
+        fn coverage(&mut self, _: &mut dyn FnMut(CoverageStretch<'_>)) {}
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
+        }
+        fn properties_version(&self) -> Option<u64> {
+            self.tells_version.then(|| self.properties.version())
         }
         fn faults(&self, see: &mut dyn FnMut(u64)) {
             self.struck.iter().copied().for_each(see);
@@ -313,7 +353,7 @@ mod tests {
         let evaluation = PropertyEvaluation { kind: PropertyKind::Sometimes, holds: false, ..seen() };
         node.properties.see(evaluation).expect("a fit name");
         let mut observe = |guide: &dyn Fn(&mut Properties)| {
-            let mut node = FaultyTarget { struck: Vec::new(), properties: node.properties.clone() };
+            let mut node = FaultyTarget { properties: node.properties.clone(), ..FaultyTarget::default() };
             guide(&mut node.properties);
             feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).cells
         };
@@ -322,6 +362,51 @@ mod tests {
         assert_eq!([-100.0, -99.0, -80.0, -80.0, 0.0, 1.0, 1.05, 2.0].map(&mut come), [1, 0, 1, 0, 1, 1, 0, 1]);
         let mut combine = |parts: u64| observe(&|of: &mut Properties| of.combine("kept", parts).expect("known"));
         assert_eq!([1, 3, 1, 2].map(&mut combine), [1, 1, 0, 1]);
+    }
+
+    #[test]
+    fn properties_that_stand_as_before_need_no_second_look() {
+        let mut state = 11u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let (mut always, mut seldom) = (StateFeedback::default(), StateFeedback::default());
+        let mut places = vec![FaultyTarget { struck: vec![0, 0], ..FaultyTarget::default() }];
+        let mut found = 0;
+        for step in 0..2_000 {
+            let from = &places[below(places.len() as u64) as usize];
+            let (struck, properties) = (from.struck.clone(), from.properties.clone());
+            let mut node = FaultyTarget { struck, properties, tells_version: false };
+            always.begin_run(&node);
+            node.tells_version = true;
+            seldom.begin_run(&node);
+            let name = ["kept", "met", "near"][below(3) as usize];
+            let (holds, is_number, number) = (below(2) == 0, below(2) == 0, below(1_000) as f64);
+            let distance = is_number.then_some(number);
+            match below(8) {
+                0 | 1 => {
+                    let kind = PropertyKind::Sometimes;
+                    let seen = PropertyEvaluation { kind, name, holds, distance, details: None };
+                    node.properties.see(seen).expect("a fit name");
+                }
+                // Of one that is not known nothing is told.
+                2 => drop(node.properties.approach(name, number - 500.0)),
+                3 => drop(node.properties.combine(name, below(9))),
+                _ => {}
+            }
+            node.struck[below(2) as usize] += u64::from(below(4) == 0);
+            let flows = (Some(below(3) as u32), Some(below(3) as u32));
+            let fresh = seldom.observe(&mut node, flows, StateScope::Ignored, &[]);
+            node.tells_version = false;
+            assert_eq!(fresh, always.observe(&mut node, flows, StateScope::Ignored, &[]), "step {step}");
+            found += fresh.cells;
+            if below(8) == 0 {
+                places.push(node);
+            }
+        }
+        assert_eq!(seldom.property_table(), always.property_table());
+        assert!(found > 30, "{found}");
     }
 
     #[test]

@@ -17,6 +17,27 @@ pub struct InputMoment {
     pub kind: u64,
 }
 
+/// Some of the coverage bytes of one module: how often each of its edges was taken in a step, up to 255.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoverageStretch<'a> {
+    /// The module, by its place among all.
+    pub module: usize,
+    /// The number of its coverage bytes.
+    pub len: usize,
+    /// Where the stretch begins in them: a multiple of eight.
+    pub at: usize,
+    /// What it holds.
+    pub bytes: &'a [u8],
+}
+
+impl CoverageStretch<'_> {
+    /// All coverage bytes of a module.
+    #[must_use]
+    pub fn whole(module: usize, bytes: &[u8]) -> CoverageStretch<'_> {
+        CoverageStretch { module, len: bytes.len(), at: 0, bytes }
+    }
+}
+
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
     /// Makes a checkpoint of a whole run, after a prefix of its answers.
@@ -33,11 +54,17 @@ pub trait StatefulTarget: StepTarget {
         None
     }
 
-    /// Shows the coverage bytes of the last step, module after module, and sets them to zero.
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8]));
+    /// Shows the coverage bytes of the last step that are not zero, in the order of modules and of their bytes, and sets them to zero. Each
+    /// module is shown, with an empty stretch if there is nothing else.
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>));
 
     /// Shows the properties as they stand on this way.
     fn properties(&self, see: &mut dyn FnMut(&str, &Property));
+
+    /// A number of how the properties stand: as long as it is the same, on whatever way, they are. `None` when there is none such.
+    fn properties_version(&self) -> Option<u64> {
+        None
+    }
 
     /// Shows how often each planned fault has struck on this way, in their order.
     fn faults(&self, see: &mut dyn FnMut(u64)) {

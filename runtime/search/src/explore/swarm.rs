@@ -49,11 +49,18 @@ pub(crate) enum AnswerMask {
 
 /// Names an answer: a site, and which of its alternatives.
 pub(crate) fn answer(site: &str, alternative: u64) -> u64 {
+    answer_at(self::site(site), alternative)
+}
+
+/// Names a site, for [`answer_at`].
+pub(crate) fn site(site: &str) -> u64 {
     // FNV-1a, finished as SplitMix64 does: sites are short, and no adversary chooses them.
-    let name = site
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    mixed(name ^ alternative.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    site.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Names one of the alternatives of a site, which has a name already.
+pub(crate) fn answer_at(site: u64, alternative: u64) -> u64 {
+    mixed(site ^ alternative.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 fn mixed(mut number: u64) -> u64 {
@@ -83,6 +90,8 @@ pub(crate) struct Swarm {
     /// Masks that found something, with their energy.
     masks: Vec<(u64, f64)>,
     credited: VecDeque<u64>,
+    /// The same, as masks have them, once one needed them.
+    directed: Option<Arc<BTreeSet<u64>>>,
     /// Which of `masks` was tried last.
     tried: Option<usize>,
     mask: AnswerMask,
@@ -91,7 +100,8 @@ pub(crate) struct Swarm {
 impl Swarm {
     pub(crate) fn new() -> Swarm {
         let (masks, credited) = (Vec::new(), VecDeque::new());
-        Swarm { layers: Bandit::new(LAYERS), masks, credited, tried: None, mask: AnswerMask::All }
+        let (layers, mask) = (Bandit::new(LAYERS), AnswerMask::All);
+        Swarm { layers, masks, credited, directed: None, tried: None, mask }
     }
 
     pub(crate) fn layers(&self) -> &Bandit<4> {
@@ -118,7 +128,10 @@ impl Swarm {
                 self.tried = Some(at);
                 AnswerMask::Coin(self.masks[at].0)
             }
-            _ => AnswerMask::Directed(rng.below(u64::MAX), Arc::new(self.credited.iter().copied().collect())),
+            _ => {
+                let credited = self.directed.get_or_insert_with(|| Arc::new(self.credited.iter().copied().collect()));
+                AnswerMask::Directed(rng.below(u64::MAX), Arc::clone(credited))
+            }
         };
         self.mask.clone()
     }
@@ -126,6 +139,9 @@ impl Swarm {
     /// What came of it: how much was new, in how many steps, after which answers.
     pub(crate) fn learn(&mut self, fresh: u32, steps: u64, credited: &[u64]) {
         self.layers.learn(fresh, steps);
+        if !credited.is_empty() {
+            self.directed = None;
+        }
         self.credited.extend(credited);
         self.credited.drain(..self.credited.len().saturating_sub(CREDITED_MAX));
         match (self.tried.take(), &self.mask) {
@@ -150,6 +166,22 @@ impl Swarm {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn directed_masks_are_of_what_is_credited() {
+        let (mut swarm, mut rng) = (Swarm::new(), Rng::new(fozzy_trace::Seed(2), 0));
+        let mut directed = 0;
+        for run in 0..2_000 {
+            if let AnswerMask::Directed(_, credited) = swarm.next(&mut rng) {
+                assert_eq!(*credited, swarm.credited.iter().copied().collect::<BTreeSet<u64>>(), "run {run}");
+                directed += 1;
+            }
+            let credited: Vec<u64> =
+                (0..run % 3).filter(|_| run % 7 == 0).map(|place| answer("flow", run + place)).collect();
+            swarm.learn(credited.len() as u32, 10, &credited);
+        }
+        assert!(directed > 20, "{directed}");
+    }
 
     #[test]
     fn a_mask_allows_the_same_half_each_time() {

@@ -86,8 +86,8 @@ impl StepTarget for Lock {
 }
 
 impl StatefulTarget for Lock {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        see(&[1, u8::from(self.right > 0)]);
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &[1, u8::from(self.right > 0)]));
     }
     fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
     fn state(&self) -> Option<u64> {
@@ -249,8 +249,8 @@ impl StepTarget for Endless {
 }
 
 impl StatefulTarget for Endless {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        see(&[1]);
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &[1]));
     }
     fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
     fn state(&self) -> Option<u64> {
@@ -300,7 +300,7 @@ impl StepTarget for Interrupted {
 }
 
 impl StatefulTarget for Interrupted {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
         self.lock.coverage(see);
     }
     fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}

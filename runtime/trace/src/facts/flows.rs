@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub const SKIP_LABELS_MAX: usize = 64;
 
 /// What a scenario did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct ScenarioStats {
     /// Its name.
     pub name: Arc<str>,
@@ -77,6 +77,26 @@ pub struct ScenarioPosition {
     pub step: Option<u32>,
     /// The flow that was drawn in this step.
     pub flow: Option<u32>,
+}
+
+impl Clone for ScenarioStats {
+    fn clone(&self) -> ScenarioStats {
+        let ScenarioStats { name, sequences, flows, position, begun } = self;
+        let (name, flows) = (Arc::clone(name), flows.clone());
+        ScenarioStats { name, sequences: *sequences, flows, position: *position, begun: *begun }
+    }
+
+    /// A search counts no flows: they are mostly the same on two ways.
+    fn clone_from(&mut self, source: &ScenarioStats) {
+        let ScenarioStats { name, sequences, flows, position, begun } = source;
+        if !Arc::ptr_eq(&self.name, name) {
+            self.name = Arc::clone(name);
+        }
+        if self.flows != *flows {
+            self.flows.clone_from(flows);
+        }
+        (self.sequences, self.position, self.begun) = (*sequences, *position, *begun);
+    }
 }
 
 impl ScenarioStats {

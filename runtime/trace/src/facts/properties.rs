@@ -6,6 +6,7 @@ use super::{FailureKind, ReportedFailure, cut};
 use crate::choice::{ChoiceError, check_name};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Properties that a program can have. One more ends it: a report of thousands is unreadable, and names made
 /// from values would have no end.
@@ -192,12 +193,35 @@ pub enum PropertyError {
 }
 
 /// All properties of a program.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Properties {
     by_name: BTreeMap<String, Property>,
+    version: u64,
+}
+
+impl PartialEq for Properties {
+    fn eq(&self, other: &Properties) -> bool {
+        self.by_name == other.by_name
+    }
 }
 
 impl Properties {
+    /// Properties of one process that have the same number are equal, so that who has looked at them need not look again. That is
+    /// all that it tells: it differs between runs.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The properties, to be changed.
+    #[inline]
+    fn change(&mut self) -> &mut BTreeMap<String, Property> {
+        /// The number of the next change of any of them; none has changed at zero.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        self.version = NEXT.fetch_add(1, Ordering::Relaxed);
+        &mut self.by_name
+    }
+
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Property)> {
         self.by_name.iter().map(|(name, property)| (name.as_str(), property))
@@ -227,7 +251,7 @@ impl Properties {
         if self.by_name.len() == PROPERTIES_MAX {
             return Err(PropertyError::TooMany);
         }
-        self.by_name.insert(name.to_owned(), Property::new(kind, Some(cut(place, DETAILS_BYTES_MAX))));
+        self.change().insert(name.to_owned(), Property::new(kind, Some(cut(place, DETAILS_BYTES_MAX))));
         Ok(None)
     }
 
@@ -241,7 +265,7 @@ impl Properties {
         name: &str,
         place: &str,
     ) -> Result<Option<ReportedFailure>, PropertyError> {
-        match self.by_name.get_mut(name) {
+        match self.change().get_mut(name) {
             None => self.declare(kind, name, place),
             Some(known) if known.kind == kind => {
                 known.place.get_or_insert_with(|| cut(place, DETAILS_BYTES_MAX));
@@ -256,7 +280,7 @@ impl Properties {
     /// # Errors
     /// When they do.
     pub fn again(&mut self, name: &str, held: u64, missed: u64) -> Result<(), PropertyError> {
-        let known = self.by_name.get_mut(name).filter(|property| property.evaluated > 0);
+        let known = self.change().get_mut(name).filter(|property| property.evaluated > 0);
         let known = known.filter(|property| missed == 0 || !property.kind.must_hold());
         let property = known.ok_or_else(|| PropertyError::New(cut(name, DETAILS_BYTES_MAX)))?;
         property.held = property.held.saturating_add(held);
@@ -291,7 +315,7 @@ impl Properties {
     }
 
     fn guided(&mut self, name: &str) -> Result<&mut Property, PropertyError> {
-        self.by_name.get_mut(name).ok_or_else(|| PropertyError::Unknown(cut(name, DETAILS_BYTES_MAX / 16)))
+        self.change().get_mut(name).ok_or_else(|| PropertyError::Unknown(cut(name, DETAILS_BYTES_MAX / 16)))
     }
 
     /// Records an evaluation. The answer is the failure that it is, if it is one.
@@ -307,7 +331,7 @@ impl Properties {
             }
             self.by_name.insert(seen.name.to_owned(), Property::new(seen.kind, None));
         }
-        let property = self.by_name.get_mut(seen.name).expect("it was just put there");
+        let property = self.change().get_mut(seen.name).expect("it was just put there");
         if property.kind != seen.kind {
             return Ok(Some(two_kinds(seen.name, property.kind, seen.kind)));
         }
@@ -425,6 +449,35 @@ mod tests {
         let other = late.announce(PropertyKind::Always, "full", "ring.c:3").expect("a name").expect("two kinds");
         assert!(other.message.contains("one is `sometimes`, one is `always`"), "{}", other.message);
         assert!(late.announce(PropertyKind::Always, "", "").is_err());
+    }
+
+    #[test]
+    fn what_has_one_version_is_equal_and_each_change_has_its_own() {
+        let mut properties = Properties::default();
+        assert_eq!(properties.version(), Properties::default().version());
+        let mut versions = BTreeSet::from([properties.version()]);
+        let mut changed = |properties: &Properties| versions.insert(properties.version());
+        assert_eq!(properties.declare(PropertyKind::Sometimes, "p", "a.rs:1"), Ok(None));
+        assert!(changed(&properties));
+        let before = properties.clone();
+        assert_eq!((&before, before.version()), (&properties, properties.version()));
+        assert_eq!(properties.see(seen(PropertyKind::Sometimes, true)), Ok(None));
+        assert!(changed(&properties));
+        assert_eq!(properties.again("p", 2, 1), Ok(()));
+        assert!(changed(&properties));
+        assert_eq!(properties.approach("p", -3.0), Ok(()));
+        assert!(changed(&properties));
+        assert_eq!(properties.combine("p", 5), Ok(()));
+        assert!(changed(&properties));
+        // The same change on another way is another one, and the same properties.
+        let mut other = before;
+        assert_eq!(other.see(seen(PropertyKind::Sometimes, true)), Ok(None));
+        assert!(changed(&other));
+        assert_eq!(
+            (other.again("p", 2, 1), other.approach("p", -3.0), other.combine("p", 5)),
+            (Ok(()), Ok(()), Ok(()))
+        );
+        assert_eq!(other, properties);
     }
 
     #[test]

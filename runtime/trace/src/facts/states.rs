@@ -22,9 +22,24 @@ pub enum StateError {
 }
 
 /// The last value of each name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct StateValues {
     values: BTreeMap<Arc<str>, u64>,
+}
+
+impl Clone for StateValues {
+    fn clone(&self) -> StateValues {
+        StateValues { values: self.values.clone() }
+    }
+
+    /// On two ways through one program the names are mostly the same, and take no allocation then.
+    fn clone_from(&mut self, source: &StateValues) {
+        if self.values.keys().eq(source.values.keys()) {
+            self.values.values_mut().zip(source.values.values()).for_each(|(own, value)| *own = *value);
+        } else {
+            self.values.clone_from(&source.values);
+        }
+    }
 }
 
 impl StateValues {
@@ -75,6 +90,18 @@ mod tests {
         assert_eq!(of(&[("a", 1), ("b", 2)]), of(&[("b", 7), ("a", 1), ("b", 2)]));
         assert_ne!(of(&[("a", 1)]), of(&[("a", 2)]));
         assert_ne!(of(&[("a", 1)]), of(&[("b", 1)]));
+        let told = |told: &[(&str, u64)]| {
+            let mut states = StateValues::default();
+            told.iter().for_each(|(name, value)| states.note(name, *value).expect("fit"));
+            states
+        };
+        let all =
+            [told(&[]), told(&[("a", 1)]), told(&[("a", 2)]), told(&[("a", 1), ("b", 2)]), told(&[("b", 2), ("c", 1)])];
+        for (from, to) in all.iter().flat_map(|from| all.iter().map(move |to| (from, to))) {
+            let mut states = from.clone();
+            states.clone_from(to);
+            assert_eq!(&states, to);
+        }
         let mut states = StateValues::default();
         assert!(states.note("", 1).is_err());
         (0..STATES_MAX).for_each(|n| states.note(&n.to_string(), 0).expect("below the bound"));

@@ -53,8 +53,18 @@ pub struct Faults {
 }
 
 /// Where a computer keeps its faults. A call takes them while it works on the rest of the computer, which moves a pointer, and puts them back.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct FaultSlot(Option<Box<Faults>>);
+
+impl Clone for FaultSlot {
+    fn clone(&self) -> FaultSlot {
+        FaultSlot(self.0.clone())
+    }
+
+    fn clone_from(&mut self, source: &FaultSlot) {
+        self.0.clone_from(&source.0);
+    }
+}
 
 impl From<Faults> for FaultSlot {
     fn from(faults: Faults) -> FaultSlot {

@@ -73,8 +73,8 @@ impl StepTarget for Door {
 }
 
 impl StatefulTarget for Door {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        see(&[1]);
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &[1]));
     }
     fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
     fn state(&self) -> Option<u64> {
