@@ -531,15 +531,7 @@ mod tests {
         use fozzy_trace::Status;
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
-        let target = FleetTarget {
-            id: "app-1".to_owned(),
-            name: "app.wasm".to_owned(),
-            kind: FleetTargetKind::Explore,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(FleetTargetKind::Explore);
         let collection = FleetCollection { targets: vec![target], uncollected: Vec::new() };
         for (state, status) in [("fixed", Status::Pass), ("unshrunk", Status::Error)] {
             store.put(&StoreKey::new(&["failures", state, "app-1", "3f2a"]), b"{\"target\": \"ap").expect("kept");

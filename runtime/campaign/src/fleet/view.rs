@@ -374,15 +374,7 @@ mod tests {
             found_at: "2026".to_owned(),
         };
         let row = |site, state: &str| FleetFailureRow { state: state.to_owned(), ..waiting_row(failure(site)) };
-        let target = FleetTarget {
-            id: "app-1".to_owned(),
-            name: "app.wasm".to_owned(),
-            kind: FleetTargetKind::Explore,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(FleetTargetKind::Explore);
         let mut document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
         let known = [row("1", "shrunk"), row("2", "fixed")];
         document.targets.push(target_row(&target, &TargetRecord::default(), &known));
