@@ -432,6 +432,14 @@ pub struct FleetFailureRow {
     pub patches: Vec<String>,
 }
 
+impl FleetFailureRow {
+    /// Whether it is a failure of the program of today, as far as is known: neither fixed, nor stale, which says nothing any more.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.state != "fixed" && self.status != "stale"
+    }
+}
+
 impl FleetDocument {
     /// One without targets, yet.
     #[must_use]
@@ -487,14 +495,14 @@ impl FleetDocument {
 
     /// Its status, from what it has; failures that stand go first.
     pub fn settle(&mut self) {
-        let stands = |row: &FleetFailureRow| row.state != "fixed" && row.status != "stale";
-        self.failures.sort_by_key(|row| (!stands(row), row.target.clone(), row.signature.clone()));
+        self.failures.sort_by_key(|row| (!row.stands(), row.target.clone(), row.signature.clone()));
         self.workers.sort_by(|left, right| {
             let key = |row: &FleetWorkerRow| (row.has_ended, std::cmp::Reverse(row.seen_at.clone()));
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(stands), is_idle || self.unreadable_failures > 0) {
+        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_idle || self.unreadable_failures > 0)
+        {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
@@ -534,12 +542,12 @@ impl Layout for FleetDocument {
     fn lay_out(&self, style: Style) -> String {
         let Style { good, bad, faint, end, .. } = style;
         let colour = if self.status == Status::Pass { good } else { bad };
-        let open = self.failures.iter().filter(|row| row.state != "fixed").count() as u64;
+        let standing = self.failures.iter().filter(|row| row.stands()).count() as u64;
         let mut text = format!(
             "fozzy fleet {colour}{}{end}  {}, {}, {} not collected\n",
             self.status.name().to_uppercase(),
             counted(self.targets.len() as u64, "target"),
-            counted(open, "failure"),
+            counted(standing, "failure"),
             grouped(self.not_collected.len() as u64)
         );
         for row in &self.targets {
@@ -576,7 +584,11 @@ impl Layout for FleetDocument {
             let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, picture(&row.why, style));
         }
         for row in &self.failures {
-            let (colour, end) = if row.state == "fixed" { (good, end) } else { (bad, end) };
+            let colour = match row.stands() {
+                true => bad,
+                false if row.state == "fixed" => good,
+                false => faint,
+            };
             let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
@@ -631,6 +643,33 @@ mod tests {
                         \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
                         \x20 workers    3 new, 2 not copied\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_failure_that_is_stale_or_fixed_is_listed_and_does_not_stand() {
+        let row = |signature: &str, state: &str, status: &str| FleetFailureRow {
+            target: "bank".to_owned(),
+            trace: String::new(),
+            signature: signature.to_owned(),
+            state: state.to_owned(),
+            status: status.to_owned(),
+            times: 1,
+            found_at: String::new(),
+            trace_path: None,
+            command: None,
+            measures: Vec::new(),
+            patches: Vec::new(),
+        };
+        let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+        document.failures = vec![row("a", "shrunk", "stale"), row("b", "fixed", "fixed")];
+        document.settle();
+        let text = document.lay_out(Style::PLAIN);
+        assert_ne!(document.status, Status::Fail);
+        assert!(text.contains("0 failures") && text.contains("stale: a in bank"), "{text}");
+        document.failures.push(row("c", "shrunk", "still there"));
+        document.settle();
+        assert_eq!((document.status, &*document.failures[0].signature), (Status::Fail, "c"));
+        assert!(document.lay_out(Style::PLAIN).contains("1 failure,"), "only one stands");
     }
 
     #[test]

@@ -308,7 +308,11 @@ impl FleetRun<'_> {
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
         let seen = dispatcher.view(&collection).document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
-        let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
+        let build_of = |id: &str| {
+            let state = dispatcher.lock();
+            state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
+        };
+        let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -756,6 +760,7 @@ impl Dispatcher<'_> {
         if record.program == build {
             slice.program = build;
         }
+        slice.build = build;
         let state_file = self.state_file(&target)?;
         let (store, base_dir) = (&self.store, &*self.run.project.config.base_dir);
         let exchange = CorpusExchange { store, base_dir, target: &target, program: build, state: &state_file };
@@ -928,6 +933,7 @@ impl Dispatcher<'_> {
                 (Ok(status), state) => {
                     status.word().clone_into(&mut failure.status);
                     (failure.program, failure.untried) = (Some(program), None);
+                    failure.tried_at_s = Some(unix_seconds());
                     match (status, state) {
                         (RegressionStatus::Fixed, _) => FailureState::Fixed,
                         (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,

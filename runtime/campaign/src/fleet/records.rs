@@ -277,6 +277,9 @@ pub struct FleetFailureRecord {
     pub status: String,
     /// The program that this was seen on.
     pub program: Option<Digest>,
+    /// When its trace was tried on that, in seconds since 1970; absent while it is as a slice has met it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried_at_s: Option<f64>,
     /// Why it could not be tried on the program of today: its status is that of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
@@ -293,6 +296,14 @@ pub struct FleetFailureRecord {
     /// What a newer version keeps here.
     #[serde(flatten)]
     pub others: OtherFields,
+}
+
+impl FleetFailureRecord {
+    /// Whether it is a failure of the program of today, of one that is in this state: neither fixed, nor stale, which says nothing any more.
+    #[must_use]
+    pub fn stands(&self, state: FailureState) -> bool {
+        state != FailureState::Fixed && self.status != RegressionStatus::Stale.word()
+    }
 }
 
 /// Where a failure is.
@@ -401,15 +412,15 @@ impl FleetRecords<'_> {
         let mut failures: Vec<FleetFailureRecord> = Vec::new();
         for folder in self.store.folders()? {
             let [kind, state, _] = folder.parts() else { continue };
-            let stands = [FailureState::Unshrunk, FailureState::Shrunk].iter().any(|stands| stands.word() == state);
-            if kind != "failures" || !stands {
+            let known = FailureState::ALL.into_iter().find(|known| known.word() == state);
+            let Some(state) = known.filter(|known| kind == "failures" && *known != FailureState::Fixed) else {
                 continue;
-            }
+            };
             for name in self.store.list(&folder)? {
-                failures.extend(self.read::<FleetFailureRecord>(&folder.join(&name))?.0);
+                let found = self.read::<FleetFailureRecord>(&folder.join(&name))?.0;
+                failures.extend(found.filter(|failure| failure.stands(state)));
             }
         }
-        failures.retain(|failure| failure.status != RegressionStatus::Stale.word());
         Ok(failures)
     }
 

@@ -40,6 +40,9 @@ const SLICES_MAX: u64 = 50_000;
 /// the slices wait here, and are tried again after the next one.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
+/// Why it is not known of a failure how it stands that a slice has met first which has waited here.
+const OF_OLDER_BUILD: &str = "it was met on an older build, by a slice whose result has waited on its machine";
+
 /// CPU seconds in which more is found with [`TargetRecord::chance_in_minute`].
 const MINUTE_S: f64 = 60.0;
 /// CPU seconds that a slice takes at the least, so that shares of them are numbers.
@@ -54,6 +57,8 @@ pub(super) struct SpooledSlice {
     pub(super) name: String,
     /// The build that was searched; `None` when its failures were not tried on it yet.
     pub(super) program: Option<Digest>,
+    /// The same, whether they were tried or not. `None` of a slice that an older version has left here.
+    pub(super) build: Option<Digest>,
     /// The build before, when this slice is the first of another one.
     pub(super) replaces: Option<Digest>,
     pub(super) cpu_s: f64,
@@ -124,6 +129,8 @@ pub(super) struct WaitingFailure {
     pub(super) times: u64,
     /// When the first of these slices ended.
     pub(super) found_at: String,
+    /// Whether one of them, at least, has searched the build of today, or it is not known of one which it has searched.
+    pub(super) is_of_today: bool,
 }
 
 /// What a merge has changed.
@@ -163,6 +170,19 @@ impl SpooledSlice {
         self.explored_news = explore.discoveries_last_half;
         self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
         self.properties.clone_from(&explore.properties);
+    }
+
+    /// Whether the failures that it has met are of the program of today: one that has waited may be of an older build.
+    fn is_of_today(&self, record: &TargetRecord) -> bool {
+        let is_replaced = self.replaces.is_some() && self.replaces == record.program;
+        is_replaced || self.program.is_none_or(|it| record.program.is_none_or(|now| now == it))
+    }
+
+    /// Whether it says nothing of how a failure stands, since that was tried on another build after this slice had ended. Of a build whose failures
+    /// were not tried, nothing else tells whether it is the newer one.
+    fn is_before(&self, failure: &FleetFailureRecord) -> bool {
+        let is_other = self.program.is_none() && self.build.is_some() && self.build != failure.program;
+        is_other && failure.tried_at_s.is_some_and(|tried_at_s| self.ended_at_s < tried_at_s)
     }
 
     /// The failures that it has seen, and how often.
@@ -466,9 +486,7 @@ impl Spool {
         let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
         let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
         let mut known = records.failures(&slice.target).map_err(store_error)?;
-        // One that has waited here may be of an older build.
-        let is_replaced = slice.replaces.is_some() && slice.replaces == record.program;
-        let is_of_today = is_replaced || slice.program.is_none_or(|it| record.program.is_none_or(|now| now == it));
+        let is_of_today = slice.is_of_today(&record);
         for failure in &slice.failures {
             let old = known.iter_mut().find(|(.., known)| known.signature == failure.signature);
             let state = if failure.is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
@@ -480,8 +498,8 @@ impl Spool {
                     continue;
                 }
                 old.times = old.times.saturating_add(failure.times);
-                let is_stale = old.status == RegressionStatus::Stale.word();
-                let is_back = *was == FailureState::Fixed || is_of_today && is_stale;
+                let is_of_today = is_of_today && !slice.is_before(old);
+                let is_back = is_of_today && !old.stands(*was);
                 let before = old.trace;
                 let is_better = is_back || *was == FailureState::Unshrunk && failure.is_shrunk;
                 // Once in the life of a worker, whose later slices bring no trace.
@@ -489,11 +507,14 @@ impl Spool {
                 if is_better || is_lost {
                     let moved = self.move_trace(store, failure)?;
                     old.trace = moved.unwrap_or(before);
-                    *was = if is_better || moved.is_some() { state } else { *was };
+                    // What is fixed stays so.
+                    let is_moved = moved.is_some() && *was != FailureState::Fixed;
+                    *was = if is_better || is_moved { state } else { *was };
                 }
-                if is_back || is_of_today {
+                if is_of_today {
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
                     (old.program, old.untried) = (slice.program.or(old.program), None);
+                    old.tried_at_s = None;
                 }
                 if is_back {
                     old.news_of = Some((worker.to_owned(), number));
@@ -524,7 +545,8 @@ impl Spool {
                 trace,
                 status: RegressionStatus::StillThere.word().to_owned(),
                 program: slice.program,
-                untried: None,
+                tried_at_s: None,
+                untried: (!is_of_today).then(|| OF_OLDER_BUILD.to_owned()),
                 times: failure.times,
                 found_at: slice.ended_at.clone(),
                 counted,
@@ -548,7 +570,7 @@ impl Spool {
                 features: record.features,
                 edges: record.edges,
                 corpus: record.corpus,
-                failures: known.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64,
+                failures: known.iter().filter(|(state, _, failure)| failure.stands(*state)).count() as u64,
                 worker: worker.to_owned(),
             };
             records.add_moment(&slice.target, moment).map_err(store_error)?;
@@ -574,12 +596,18 @@ impl Spool {
         known.retain(|(of, known, _)| (of.as_str(), known.as_str()) != (target, signature.as_str()));
     }
 
-    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk.
-    pub(super) fn failures_waiting(&self) -> Result<Vec<WaitingFailure>, CampaignError> {
+    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk. `build_of` has the build of today of the target
+    /// with an id, where that is known.
+    pub(super) fn failures_waiting(
+        &self,
+        build_of: impl Fn(&str) -> Option<Digest>,
+    ) -> Result<Vec<WaitingFailure>, CampaignError> {
         let mut failures: Vec<WaitingFailure> = Vec::new();
         for (worker, name) in self.waiting()? {
             let text = self.store.get(&StoreKey::new(&["slices", &worker, &name])).map_err(store_error)?;
             let slice = text.and_then(|text| serde_json::from_slice::<SpooledSlice>(&text).ok()).unwrap_or_default();
+            let build = slice.build.or(slice.program);
+            let is_of_today = build.is_none_or(|build| build_of(&slice.target).is_none_or(|today| today == build));
             for SpooledFailure { signature, trace, is_shrunk, times } in slice.failures {
                 let Some(path) = trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
                 let (target, is_same) = (&slice.name, |known: &&mut WaitingFailure| {
@@ -588,10 +616,12 @@ impl Spool {
                 match failures.iter_mut().find(is_same) {
                     None => {
                         let (target, found_at) = (target.clone(), slice.ended_at.clone());
-                        failures.push(WaitingFailure { target, signature, path, is_shrunk, times, found_at });
+                        let found = WaitingFailure { target, signature, path, is_shrunk, times, found_at, is_of_today };
+                        failures.push(found);
                     }
                     Some(known) => {
                         known.times += times;
+                        known.is_of_today |= is_of_today;
                         if is_shrunk && !known.is_shrunk {
                             (known.path, known.is_shrunk) = (path, true);
                         }

@@ -49,6 +49,7 @@ fn keep_failure(state: &RouteState, trace: Digest) {
         trace,
         status: "still there".to_owned(),
         program: None,
+        tried_at_s: None,
         untried: None,
         times: 1,
         found_at: "2026-01-01T00:00:00Z".to_owned(),
