@@ -9,7 +9,7 @@
 //! Invariant: the text says nothing that the document does not; what goes with a failure need not be its cause, and nothing here says so.
 //! Not here: how runs are compared (`fozzy-campaign`).
 
-use crate::pretty::{Style, counted, fit, grouped, wrapped};
+use crate::pretty::{Style, counted, fit, fit_ends, grouped, wrapped};
 use crate::{Layout, TargetSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -205,7 +205,7 @@ impl Layout for SuspectsDocument {
                 let _ = writeln!(
                     text,
                     "  {numbers}{}",
-                    fit(&format!("{not}{}", thing.shown()), style.room(2 + numbers_width))
+                    fit_ends(&format!("{not}{}", thing.shown()), style.room(2 + numbers_width))
                 );
             }
             let left = things.len().saturating_sub(THINGS_SHOWN) as u64 + more;
@@ -287,10 +287,13 @@ mod tests {
         let mut large = document;
         (large.failing, large.passing) = (5_000, 5_000);
         large.suspects[0].things[0].what = "a".repeat(200);
+        large.suspects[0].things[1].file = Some(format!("{}/lib.rs", "deep/".repeat(20)));
         large.warnings.push("of 12 runs ".repeat(20));
         for width in [80, 100] {
             let text = large.lay_out(Style::PLAIN.on(width, ""));
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            let whole = text.lines().filter(|line| line.contains('…') && line.ends_with("/lib.rs:48")).count();
+            assert_eq!(whole, 1, "its line is not what is cut off: {text}");
         }
     }
 }
