@@ -26,8 +26,8 @@ use crate::selector;
 use crate::trace_destination::TraceDestination;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
-    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
-    WorkerSlot, own_command,
+    Direction, STOP_GRACE, SearchBegin, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss,
+    WorkerRecord, WorkerSlot, own_command,
 };
 use fozzy_report::FaultOverlap;
 use fozzy_search::explore::{DecisionPath, Stats};
@@ -127,6 +127,7 @@ impl ExploreWorkers<'_> {
             failures: found,
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
+            search: SearchBegin::default(),
             is_settled: false,
             shown: (0, 0),
             saver: StateSaver::new(self.state.clone()),
@@ -161,6 +162,8 @@ struct Collector<'a> {
     /// Traces of workers that were reported.
     known: BTreeSet<PathBuf>,
     watch: Stopwatch,
+    /// Since when all search.
+    search: SearchBegin,
     /// Whether the risk is low enough, so that all end.
     is_settled: bool,
     /// When the last line was shown, and of how many runs.
@@ -186,7 +189,8 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
     fn on_status(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
         self.show(slots);
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
-        let is_met = |until: RiskBound| until.is_met(stats.outlook(), self.watch.elapsed_ns());
+        let searched_ns = self.search.searched_ns(slots, self.watch.elapsed_ns());
+        let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
         // Before the first report, nothing is known. What workers find while they end does not change why they end.
         self.is_settled |= !(self.plan.stop)() && stats.runs > 0 && self.plan.until.is_some_and(is_met);
         if let Err(error) = self.save(slots) {
