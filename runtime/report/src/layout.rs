@@ -309,7 +309,7 @@ impl Layout for CorpusMinimizeDocument {
         ];
         of.extend(
             self.redundant_removed.map(|redundant| {
-                ("covered", format!("{} left out, whose edges others take", counted(redundant, "file")))
+                ("covered", format!("{} left out, whose edges others take as often", counted(redundant, "file")))
             }),
         );
         of.extend(self.edges.map(|edges| ("edges", format!("{} taken, by what stays too", grouped(edges)))));
