@@ -31,7 +31,7 @@ pub(crate) use criteria::CriteriaArgs;
 pub(crate) use dashboard::DashboardArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use diff::DiffArgs;
-pub(crate) use fleet::{FleetArgs, StoreCommand, StoreCopyArgs};
+pub(crate) use fleet::{FleetArgs, StoreCommand, StoreCopyArgs, StoreDismissArgs};
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};

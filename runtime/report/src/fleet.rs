@@ -291,10 +291,8 @@ impl Layout for DashboardDocument {
             .path
             .iter()
             .map(|path| format!("wrote {path} ({}, {} bytes)\n", counted(self.files, "file"), grouped(self.bytes)));
-        // What is to be seen to stands at their end: they are not cut.
-        let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
-        let notes = self.warnings.iter().flat_map(note).map(|line| format!("{line}\n"));
-        self.url.iter().map(|url| format!("{url}\n")).chain(written).chain(notes).collect()
+        let url = self.url.iter().map(|url| format!("{url}\n"));
+        url.chain(written).chain([notes(&self.warnings, style)]).collect()
     }
 }
 
@@ -367,7 +365,59 @@ impl Layout for StoreCopyDocument {
             let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
             let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
         }
-        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text.push_str(&notes(&self.warnings, style));
+        text
+    }
+}
+
+/// `fozzy store dismiss`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreDismissDocument {
+    /// Always `fozzy.store_dismiss.v1`.
+    pub schema_version: String,
+    /// The store.
+    pub store: String,
+    /// What is no more in it.
+    pub dismissed: Vec<DismissedFailureRow>,
+}
+
+/// A failure that was taken out of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DismissedFailureRow {
+    /// The key of its record.
+    pub key: String,
+    /// The target's name; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What it was; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The SHA-256 of its trace, which is gone with it unless another failure has the same; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+impl StoreDismissDocument {
+    /// What was taken out of a store.
+    #[must_use]
+    pub fn new(store: String, dismissed: Vec<DismissedFailureRow>) -> StoreDismissDocument {
+        StoreDismissDocument { schema_version: "fozzy.store_dismiss.v1".to_owned(), store, dismissed }
+    }
+}
+
+impl Layout for StoreDismissDocument {
+    fn lay_out(&self, style: Style) -> String {
+        let mut text = String::new();
+        for DismissedFailureRow { key, target, signature, .. } in &self.dismissed {
+            let what = match (signature, target) {
+                (Some(signature), Some(target)) => format!("{signature} in {target}"),
+                _ => key.clone(),
+            };
+            let _ = writeln!(text, "dismissed {}", fit(&what, usize::MAX));
+        }
+        let _ = writeln!(text, "from {}; what is met again is found anew", fit(&self.store, style.room(38)));
         text
     }
 }
@@ -510,6 +560,12 @@ impl FleetDocument {
     }
 }
 
+/// What a reader has to know. What is to be seen to stands at the end of a note: it is not cut.
+fn notes(warnings: &[String], style: Style) -> String {
+    let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
+    warnings.iter().flat_map(note).map(|line| format!("{line}\n")).collect()
+}
+
 /// Characters before what is said of a target.
 const MARGIN: usize = 15;
 /// Lines of it that are shown; all are in the document.
@@ -593,7 +649,7 @@ impl Layout for FleetDocument {
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
         }
-        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text.push_str(&notes(&self.warnings, style));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
         if let Some(WaitingSlices { slices, place }) = &self.waiting {
             let slices = counted(*slices, "slice");
@@ -677,6 +733,12 @@ mod tests {
         let place = format!(".fozzy/spool/{}", "a".repeat(80));
         let waiting = Some(WaitingSlices { slices: 3, place: place.clone() });
         let document = FleetDocument { waiting, ..FleetDocument::new("redis://host/0".to_owned(), 1, Vec::new()) };
+        let note = format!("app: {} cannot be tried: fozzy store dismiss fozzy://3f2a", "a failure ".repeat(20));
+        let text = FleetDocument { warnings: vec![note], ..document.clone() }.lay_out(Style::PLAIN.on(60, ""));
+        assert!(
+            text.contains("note: app: a failure") && text.contains("fozzy://3f2a\n"),
+            "the command is not cut: {text}"
+        );
         let text = document.lay_out(Style::PLAIN.on(60, ""));
         let (_, end) = text.split_once("kept in redis://host/0\n").expect("the store");
         assert!(end.starts_with("not there yet: 3 slices in") && end.contains(&place), "{text}");

@@ -306,6 +306,25 @@ impl FleetFailureRecord {
     }
 }
 
+/// A record of a failure in a store.
+#[derive(Clone, Debug)]
+pub(super) struct StoredFailure {
+    /// Its key.
+    pub(super) key: StoreKey,
+    /// The id of its target.
+    pub(super) target: String,
+    pub(super) state: FailureState,
+    /// What it says; `None` where it cannot be read.
+    pub(super) record: Option<FleetFailureRecord>,
+}
+
+impl StoredFailure {
+    /// Its trace, if that is known.
+    pub(super) fn trace(&self) -> Option<Digest> {
+        self.record.as_ref().map(|record| record.trace)
+    }
+}
+
 /// Where a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureState {
@@ -364,8 +383,8 @@ impl FleetWorkerRecord {
     }
 }
 
-/// The failures of a target that can be read, with their keys' last parts, and for each record that cannot its state and why.
-type KnownFailures = (Vec<(FailureState, String, FleetFailureRecord)>, Vec<(FailureState, String)>);
+/// The failures of a target that can be read, with their keys' last parts, and for each record that cannot its state, its key and why.
+type KnownFailures = (Vec<(FailureState, String, FleetFailureRecord)>, Vec<(FailureState, StoreKey, String)>);
 
 /// The records of one store.
 pub struct FleetRecords<'a> {
@@ -392,15 +411,16 @@ impl FleetRecords<'_> {
         Ok(self.failures_and_refused(id)?.0)
     }
 
-    /// The same, and for each record that cannot be read its state and why.
+    /// The same, and for each record that cannot be read its state, its key and why.
     pub(super) fn failures_and_refused(&self, id: &str) -> Result<KnownFailures, SharedStoreError> {
         let (mut failures, mut refused) = (Vec::new(), Vec::new());
         for state in FailureState::ALL {
             let folder = StoreKey::new(&["failures", state.word(), id]);
             for name in self.store.list(&folder)? {
-                match self.read(&folder.join(&name))? {
+                let key = folder.join(&name);
+                match self.read(&key)? {
                     (Some(record), _) => failures.push((state, name, record)),
-                    (None, why) => refused.extend(why.map(|why| (state, why))),
+                    (None, why) => refused.extend(why.map(|why| (state, key, why))),
                 }
             }
         }
@@ -409,16 +429,21 @@ impl FleetRecords<'_> {
 
     /// The failures of all targets that stand.
     pub fn standing(&self) -> Result<Vec<FleetFailureRecord>, SharedStoreError> {
-        let mut failures: Vec<FleetFailureRecord> = Vec::new();
+        let stands = |StoredFailure { state, record, .. }: StoredFailure| record.filter(|record| record.stands(state));
+        Ok(self.stored_failures()?.into_iter().filter_map(stands).collect())
+    }
+
+    /// All records of failures, of whatever targets.
+    pub(super) fn stored_failures(&self) -> Result<Vec<StoredFailure>, SharedStoreError> {
+        let mut failures = Vec::new();
         for folder in self.store.folders()? {
-            let [kind, state, _] = folder.parts() else { continue };
-            let known = FailureState::ALL.into_iter().find(|known| known.word() == state);
-            let Some(state) = known.filter(|known| kind == "failures" && *known != FailureState::Fixed) else {
-                continue;
-            };
+            let [kind, state, target] = folder.parts() else { continue };
+            let state = FailureState::ALL.into_iter().find(|known| known.word() == state);
+            let Some(state) = state.filter(|_| kind == "failures") else { continue };
             for name in self.store.list(&folder)? {
-                let found = self.read::<FleetFailureRecord>(&folder.join(&name))?.0;
-                failures.extend(found.filter(|failure| failure.stands(state)));
+                let key = folder.join(&name);
+                let record = self.read(&key)?.0;
+                failures.push(StoredFailure { key, target: target.clone(), state, record });
             }
         }
         Ok(failures)

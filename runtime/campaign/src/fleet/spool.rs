@@ -142,6 +142,8 @@ pub(super) struct MergedSlice {
     /// The failures among them, with their traces.
     pub(super) found: Vec<(FailureSignature, Digest)>,
     pub(super) warnings: Vec<String>,
+    /// Failures that could not be kept, since their trace is gone: the next slice that meets one brings it again.
+    pub(super) lost: BTreeSet<FailureSignature>,
 }
 
 impl SpooledSlice {
@@ -437,7 +439,11 @@ impl Spool {
                 }
             };
             self.store.delete(&key).map_err(store_error)?;
+            merged.lost.iter().for_each(|signature| self.forget_failure(&slice.target, signature));
             for failure in &slice.failures {
+                if merged.lost.contains(&failure.signature) {
+                    continue;
+                }
                 let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(known);
                 failure.trace.map_or(Ok(false), |trace| self.store.delete_blob(&trace)).map_err(store_error)?;
@@ -534,7 +540,7 @@ impl Spool {
                 continue;
             }
             let Some(trace) = self.move_trace(store, failure)? else {
-                merged.warnings.push(format!("{}: the trace of {} is lost", slice.name, failure.signature));
+                merged.lost.insert(failure.signature.clone());
                 continue;
             };
             let mut counted = CountedSlices::default();
@@ -574,6 +580,10 @@ impl Spool {
                 worker: worker.to_owned(),
             };
             records.add_moment(&slice.target, moment).map_err(store_error)?;
+        }
+        for signature in &merged.lost {
+            let again = "the next slice that meets it brings one";
+            merged.warnings.push(format!("{}: the trace of {signature} is lost; {again}", slice.name));
         }
         merged.record = record;
         Ok(merged)

@@ -53,14 +53,20 @@ impl FleetView<'_> {
             let (record, refused) = records.target(&target.id)?;
             document.warnings.extend(refused);
             let (known, unreadable) = records.failures_and_refused(&target.id)?;
-            for (state, why) in unreadable {
+            for (state, key, why) in unreadable {
                 document.unreadable_failures += u64::from(state != FailureState::Fixed);
-                document.warnings.push(format!("{why}; a failure that is found again is written anew"));
+                let command = self.store_command("dismiss", &key.to_string());
+                document.warnings.push(format!(
+                    "{why}; a failure that is found again is written anew, and who knows that it is mended forgets it: {command}"
+                ));
             }
-            for (_, _, FleetFailureRecord { signature, untried, .. }) in &known {
+            for (_, _, FleetFailureRecord { signature, untried, trace, .. }) in &known {
                 let why = untried.iter().map(|why| {
-                    let name = &target.name;
-                    format!("{name}: {signature} cannot be tried, and stands as before until it is met again: {why}")
+                    let (name, command) = (&target.name, self.store_command("dismiss", &format!("{STORED}{trace}")));
+                    format!(
+                        "{name}: {signature} cannot be tried, and stands as before until it is met again: {why}; who knows that it is \
+                         mended forgets it: {command}"
+                    )
                 });
                 document.warnings.extend(why);
             }
@@ -243,6 +249,12 @@ impl FleetView<'_> {
             command,
             trace_path: path.map(|path| path.display().to_string()),
         }
+    }
+
+    /// What to type to have something done with the store. In place of a password it says `PASSWORD`.
+    fn store_command(&self, what: &str, word: &str) -> String {
+        let store = self.named.map(|named| format!("FOZZY_STORE={} ", shell_word(&with_masked_password(named))));
+        format!("{}fozzy store {what} {}", store.unwrap_or_default(), shell_word(word))
     }
 
     /// What to type to see a trace of the store. In place of a password it says `PASSWORD`.
