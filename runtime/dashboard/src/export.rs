@@ -45,8 +45,8 @@ pub struct ExportedSite {
     pub warnings: Vec<String>,
 }
 
-/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other. A trace that is missing or
-/// damaged in the store is left out, with all that would be made of it, and said; no page has a link to it.
+/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other. A trace that is
+/// missing or damaged in the store is left out, with all that would be made of it, and said; no page has a link to it.
 ///
 /// # Errors
 /// When the store does not answer or a file cannot be written.

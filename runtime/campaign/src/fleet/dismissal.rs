@@ -6,8 +6,8 @@
 //! failures/shrunk/app-1/3f2a ─┘
 //! ```
 //!
-//! Invariants: nothing goes unless every failure that was named is there; no worker changes the records of a target meanwhile; what is met again
-//! is found anew.
+//! Invariants: nothing goes unless every failure that was named is there; no worker changes the records of a target meanwhile; what is met
+//! again is found anew.
 //! Not here: failures that explorations keep beside the project (`explore/saved_failures`).
 
 use super::records::{FailureState, FleetRecords, StoredFailure};

@@ -206,8 +206,8 @@ impl FleetState {
     }
 
     /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
-    /// has one slice at the least. Of one whose files are gone there will be none. Where none is worked on, nothing was tried of late that says so:
-    /// one that is set aside may change, and others may join.
+    /// has one slice at the least. Of one whose files are gone there will be none. Where none is worked on, nothing was tried of late that
+    /// says so: one that is set aside may change, and others may join.
     fn is_settled(&self, until: RiskBound) -> bool {
         let is_low = |target: &TargetState| {
             target.stamp.is_some() && target.record.chance_in_minute.is_some_and(|it| until.allows(it))

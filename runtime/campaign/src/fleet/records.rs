@@ -299,7 +299,8 @@ pub struct FleetFailureRecord {
 }
 
 impl FleetFailureRecord {
-    /// Whether it is a failure of the program of today, of one that is in this state: neither fixed, nor stale, which says nothing any more.
+    /// Whether it is a failure of the program of today, of one that is in this state: neither fixed, nor stale, which says nothing any
+    /// more.
     #[must_use]
     pub fn stands(&self, state: FailureState) -> bool {
         state != FailureState::Fixed && self.status != RegressionStatus::Stale.word()

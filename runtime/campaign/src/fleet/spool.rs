@@ -180,8 +180,8 @@ impl SpooledSlice {
         is_replaced || self.program.is_none_or(|it| record.program.is_none_or(|now| now == it))
     }
 
-    /// Whether it says nothing of how a failure stands, since that was tried on another build after this slice had ended. Of a build whose failures
-    /// were not tried, nothing else tells whether it is the newer one.
+    /// Whether it says nothing of how a failure stands, since that was tried on another build after this slice had ended. Of a build whose
+    /// failures were not tried, nothing else tells whether it is the newer one.
     fn is_before(&self, failure: &FleetFailureRecord) -> bool {
         let is_other = self.program.is_none() && self.build.is_some() && self.build != failure.program;
         is_other && failure.tried_at_s.is_some_and(|tried_at_s| self.ended_at_s < tried_at_s)
@@ -606,8 +606,8 @@ impl Spool {
         known.retain(|(of, known, _)| (of.as_str(), known.as_str()) != (target, signature.as_str()));
     }
 
-    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk. `build_of` has the build of today of the target
-    /// with an id, where that is known.
+    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk. `build_of` has the build of today of the
+    /// target with an id, where that is known.
     pub(super) fn failures_waiting(
         &self,
         build_of: impl Fn(&str) -> Option<Digest>,

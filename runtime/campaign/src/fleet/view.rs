@@ -121,8 +121,9 @@ impl FleetView<'_> {
         document
     }
 
-    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed or stale is there again, if it was met on
-    /// the build of today. Of one that stands, the slices that wait may be counted already: a fleet that was killed has left them after its last request.
+    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed or stale is there again, if
+    /// it was met on the build of today. Of one that stands, the slices that wait may be counted already: a fleet that was killed has left
+    /// them after its last request.
     pub(super) fn with_waiting(mut document: FleetDocument, waiting: Vec<WaitingFailure>) -> FleetDocument {
         for failure in waiting {
             if !document.targets.iter().any(|row| row.name == failure.target) {

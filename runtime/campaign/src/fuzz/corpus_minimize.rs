@@ -4,13 +4,13 @@
 //! files ─▶ each content once ─▶ executed ─▶ features, ways to fail ─▶ set cover ─▶ what stays, what goes
 //! ```
 //!
-//! A feature is what it is for a campaign: an edge with about how often it was taken, and a power of two of memory. An input whose loop goes
-//! round more often has stayed in the corpus for that, and stays.
+//! A feature is what it is for a campaign: an edge with about how often it was taken, and a power of two of memory. An input whose loop
+//! goes round more often has stayed in the corpus for that, and stays.
 //!
 //! Invariants: nothing is removed or written before all that could be wrong was looked at; what stays has every feature that
 //! was reached before, and fails in every way.
-//! Not here: set cover (`fozzy-search`), how inputs are found (`campaign_sink`); depths of recursion and written pages, which are known of calls in a
-//! campaign alone.
+//! Not here: set cover (`fozzy-search`), how inputs are found (`campaign_sink`); depths of recursion and written pages, which are known of
+//! calls in a campaign alone.
 
 use super::corpus::is_digest;
 use super::corpus_files::{CorpusFile, copy, read};

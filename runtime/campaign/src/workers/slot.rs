@@ -37,7 +37,8 @@ pub struct WorkerRecord<P: WorkerProtocol> {
 pub struct SearchBegin(Option<u64>);
 
 impl SearchBegin {
-    /// Real time of the search at `now_ns`, by the same clock at each look; `None` before all of them have begun. Those that are given up are not waited for.
+    /// Real time of the search at `now_ns`, by the same clock at each look; `None` before all of them have begun. Those that are given up
+    /// are not waited for.
     pub fn searched_ns<P: WorkerProtocol>(&mut self, slots: &[WorkerSlot<P>], now_ns: u64) -> Option<u64> {
         let has_begun = |slot: &WorkerSlot<P>| slot.is_over() || slot.records.iter().any(|record| record.is_searching);
         if self.0.is_none() && slots.iter().all(has_begun) {

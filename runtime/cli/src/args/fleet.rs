@@ -74,8 +74,8 @@ pub(crate) struct StoreCopyArgs {
     pub(crate) merge: bool,
 }
 
-/// Takes failures out of the store of a project's fleets, with their traces. One that is met again is found anew. Exit code: 0; 2 when one of
-/// them is not there, and then nothing is taken.
+/// Takes failures out of the store of a project's fleets, with their traces. One that is met again is found anew. Exit code: 0; 2 when one
+/// of them is not there, and then nothing is taken.
 #[derive(Debug, Args)]
 pub(crate) struct StoreDismissArgs {
     /// The failures: each by its trace, as in `fozzy replay fozzy://DIGEST`, or by the key of its record, as in notes:
