@@ -31,6 +31,7 @@ use crate::workers::{
 };
 use fozzy_report::FaultOverlap;
 use fozzy_search::explore::{DecisionPath, Stats};
+use fozzy_trace::facts::OPERATION_NAMES_MAX;
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -383,7 +384,8 @@ fn unite(all: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
     }
 }
 
-/// Adds combinations of nemeses and operations. Two nemeses may have one name: their rows stand in the same order.
+/// Adds combinations of nemeses and operations. Two nemeses may have one name: their rows stand in the same order. Of more names of operations
+/// than are counted the first ones by the alphabet stay, which each side has counted as a whole.
 pub(super) fn unite_overlaps(all: &mut Vec<FaultOverlap>, more: Vec<FaultOverlap>) {
     let mut is_added = vec![false; all.len()];
     for cell in more {
@@ -397,6 +399,11 @@ pub(super) fn unite_overlaps(all: &mut Vec<FaultOverlap>, more: Vec<FaultOverlap
             }
             None => all.push(cell),
         }
+    }
+    let names: BTreeSet<&String> = all.iter().filter(|cell| cell.is_operation).map(|cell| &cell.with).collect();
+    let first_left = names.into_iter().nth(OPERATION_NAMES_MAX).cloned();
+    if let Some(first_left) = first_left {
+        all.retain(|cell| !cell.is_operation || cell.with < first_left);
     }
 }
 
@@ -443,5 +450,31 @@ fn placed(found: FailureTrace, destination: &TraceDestination, number: usize) ->
             let unkept = UnkeptFailure { verdict: outcome.verdict, steps, why: error.to_string() };
             Ok(FailureTrace { unkept: Some(unkept), ..found })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operations_of_several_workers_are_bounded_and_those_that_stay_are_the_first() {
+        let cells = |numbers: std::ops::Range<usize>| -> Vec<FaultOverlap> {
+            let name = |number: usize| format!("op{number:03}");
+            let of =
+                |number| FaultOverlap { nemesis: "kill".to_owned(), with: name(number), is_operation: true, times: 1 };
+            numbers.map(of).collect()
+        };
+        let pair = FaultOverlap { nemesis: "kill".to_owned(), with: "pause".to_owned(), is_operation: false, times: 1 };
+        let united = |parts: [Vec<FaultOverlap>; 2]| {
+            let mut all = vec![pair.clone()];
+            parts.into_iter().for_each(|part| unite_overlaps(&mut all, part));
+            all.sort_by(|left, right| left.with.cmp(&right.with));
+            all
+        };
+        let (forth, back) = (united([cells(0..60), cells(30..90)]), united([cells(30..90), cells(0..60)]));
+        assert_eq!((&forth, forth.len()), (&back, OPERATION_NAMES_MAX + 1));
+        let times = |with: &str| forth.iter().find(|cell| cell.with == with).map(|cell| cell.times);
+        assert_eq!([times("op000"), times("op030"), times("op064"), times("pause")], [Some(1), Some(2), None, Some(1)]);
     }
 }
