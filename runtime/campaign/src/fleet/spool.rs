@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures that are kept of one target.
+/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is said that
+/// later ones are not kept.
 pub(super) const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
@@ -534,7 +535,8 @@ impl Spool {
                 }
                 continue;
             }
-            if known.len() >= FAILURES_MAX {
+            let is_full = known.len() >= FAILURES_MAX;
+            if is_full && known.iter().all(|(state, _, failure)| failure.stands(*state)) {
                 let name = &slice.name;
                 merged.warnings.push(format!("{name}: more than {FAILURES_MAX} failures; later ones are not kept"));
                 continue;
@@ -543,6 +545,9 @@ impl Spool {
                 merged.lost.insert(failure.signature.clone());
                 continue;
             };
+            if is_full {
+                forget_oldest(store, &slice.target, &mut known)?;
+            }
             let mut counted = CountedSlices::default();
             counted.count(worker, number, slice.ended_at_s);
             let new = FleetFailureRecord {
@@ -641,6 +646,23 @@ impl Spool {
         }
         Ok(failures)
     }
+}
+
+/// Has the failure of a target that was found first of those that do not stand make room for one that does.
+fn forget_oldest(
+    store: &dyn SharedStore,
+    target: &str,
+    known: &mut Vec<(FailureState, String, FleetFailureRecord)>,
+) -> Result<(), CampaignError> {
+    let found_at = |place: &usize| known[*place].2.found_at.clone();
+    let is_idle = |place: &usize| !known[*place].2.stands(known[*place].0);
+    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(()) };
+    let (state, name, FleetFailureRecord { trace, .. }) = known.remove(oldest);
+    store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
+    if !known.iter().any(|(.., other)| other.trace == trace) {
+        store.delete_blob(&trace).map_err(store_error)?;
+    }
+    Ok(())
 }
 
 /// The bytes of a blob; `None` when it is gone or damaged.

@@ -289,6 +289,43 @@ fn a_late_slice_of_an_older_build_has_no_failure_stand_again_that_is_fixed_on_th
 }
 
 #[test]
+fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
+    let place = Place::new();
+    let records = FleetRecords { store: &place.store };
+    let spool = place.spool("one");
+    let meet = |site: &str| {
+        let failures = vec![failure(&spool, site, true)];
+        spool.put(&SpooledSlice { failures, ..slice(&spool, 2) }).expect("kept");
+        let mut warnings = Vec::new();
+        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
+        warnings
+    };
+    assert_eq!(meet("first"), [""; 0]);
+    let (.., first) = records.failures(TARGET).expect("it answers").remove(0);
+    for number in 1..FAILURES_MAX {
+        let signature = FailureSignature { site: format!("{number:03}"), ..first.signature.clone() };
+        let (found_at, status) = (format!("2025-{number:03}"), "stale".to_owned());
+        let record = FleetFailureRecord { signature, found_at, status, ..first.clone() };
+        // Two of them do not stand.
+        let record = if number < 3 { record } else { FleetFailureRecord { status: first.status.clone(), ..record } };
+        records.put_failure(TARGET, FailureState::Shrunk, &record).expect("kept");
+    }
+    let sites = || -> BTreeSet<String> {
+        let all = records.failures(TARGET).expect("it answers").into_iter();
+        all.map(|(.., failure)| failure.signature.site).collect()
+    };
+    for (found, forgotten) in [("new", "001"), ("newer", "002")] {
+        assert!(sites().contains(forgotten));
+        assert_eq!(meet(found), [""; 0]);
+        assert_eq!((sites().contains(found), sites().contains(forgotten), sites().len()), (true, false, FAILURES_MAX));
+    }
+    assert!(place.failures().iter().all(|(.., is_whole)| *is_whole), "the others have the trace of what was forgotten");
+    let warnings = meet("newest");
+    assert!(warnings.len() == 1 && warnings[0].contains("later ones are not kept"), "{warnings:?}");
+    assert!(!sites().contains("newest"));
+}
+
+#[test]
 fn what_is_no_slice_stays_and_a_lost_trace_stops_nothing() {
     let place = Place::new();
     let spool = place.spool("one");
