@@ -94,7 +94,7 @@ pub(super) struct SpooledSlice {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SpooledFailure {
     signature: FailureSignature,
-    /// Absent when this process has brought the store the same before.
+    /// Absent when this process has brought the store the same before, and when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<Digest>,
     is_shrunk: bool,
@@ -329,24 +329,34 @@ impl Spool {
     /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
     pub(super) fn failures(&self, target: &str, summary: &RunSummary) -> Result<Vec<SpooledFailure>, CampaignError> {
         let fuzz = summary.fuzz.iter().flat_map(|fuzz| &fuzz.findings);
-        let fuzz = fuzz.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
+        let fuzz = fuzz.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
         let explored = summary.explore.iter().flat_map(|explore| &explore.failures);
-        let explored = explored.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
-        let mut failures = Vec::new();
-        for (signature, trace, smaller, times) in fuzz.chain(explored) {
-            let Some(signature) = signature.clone().filter(|_| !trace.is_empty()) else { continue };
-            let is_shrunk = smaller.is_some();
-            let known = (target.to_owned(), signature.to_string(), is_shrunk);
-            let trace = match self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
-                true => None,
-                false => {
-                    let bytes = crate::selector::bytes(Path::new(smaller.as_ref().unwrap_or(trace)))?;
-                    Some(self.store.put_blob(&bytes).map_err(store_error)?)
-                }
-            };
-            failures.push(SpooledFailure { signature, trace, is_shrunk, times });
+        let explored =
+            explored.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
+        let found =
+            fuzz.chain(explored).filter_map(|(signature, traces, times)| Some((signature.as_ref()?, traces, times)));
+        found.map(|(signature, traces, times)| self.keep_failure((target, signature), traces, times)).collect()
+    }
+
+    /// Keeps a failure of a target, with the smaller one of its traces. It was met all the same if none of them can be read.
+    fn keep_failure(
+        &self,
+        (target, signature): (&str, &FailureSignature),
+        (trace, smaller): (&str, Option<&str>),
+        times: u64,
+    ) -> Result<SpooledFailure, CampaignError> {
+        let (signature, is_shrunk) = (signature.clone(), smaller.is_some());
+        let known = (target.to_owned(), signature.to_string(), is_shrunk);
+        if self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
+            return Ok(SpooledFailure { signature, trace: None, is_shrunk, times });
         }
-        Ok(failures)
+        let read = |path: &str| crate::selector::bytes(Path::new(path)).ok();
+        let (bytes, is_shrunk) = match smaller.and_then(read) {
+            Some(bytes) => (Some(bytes), true),
+            None => (read(trace), false),
+        };
+        let trace = bytes.map(|bytes| self.store.put_blob(&bytes)).transpose().map_err(store_error)?;
+        Ok(SpooledFailure { signature, trace, is_shrunk, times })
     }
 
     /// Keeps a slice.
@@ -442,7 +452,7 @@ impl Spool {
             self.store.delete(&key).map_err(store_error)?;
             merged.lost.iter().for_each(|signature| self.forget_failure(&slice.target, signature));
             for failure in &slice.failures {
-                if merged.lost.contains(&failure.signature) {
+                if failure.trace.is_none() || merged.lost.contains(&failure.signature) {
                     continue;
                 }
                 let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);

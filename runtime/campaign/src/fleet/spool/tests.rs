@@ -289,6 +289,34 @@ fn a_late_slice_of_an_older_build_has_no_failure_stand_again_that_is_fixed_on_th
 }
 
 #[test]
+fn a_failure_whose_trace_cannot_be_read_is_met_all_the_same_and_the_next_slice_brings_its_trace() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+    let path = |name: &str| place.folder.path().join(name).display().to_string();
+    std::fs::write(path("large.fozzy"), b"a large trace").expect("written");
+    let meet = |trace: &str, smaller: Option<&str>| {
+        let kept = spool.keep_failure((TARGET, &signature), (trace, smaller), 2).expect("the spool takes it");
+        spool.put(&SpooledSlice { failures: vec![kept], ..slice(&spool, 2) }).expect("kept");
+        let mut warnings = Vec::new();
+        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
+        let known = place.failures().into_iter().map(|(state, _, times, is_whole)| (state, times, is_whole));
+        (warnings.len(), known.collect::<Vec<(FailureState, u64, bool)>>())
+    };
+    let none: Vec<(FailureState, u64, bool)> = Vec::new();
+    // One that was not kept, and those that another process has removed.
+    for (trace, smaller) in [("", None), (&*path("gone.fozzy"), Some(&*path("gone.min.fozzy")))] {
+        assert_eq!(meet(trace, smaller), (1, none.clone()), "it is said");
+    }
+    let large = path("large.fozzy");
+    assert_eq!(meet(&large, Some(&path("gone.min.fozzy"))), (0, vec![(FailureState::Unshrunk, 2, true)]));
+    // Known, and met again without one.
+    assert_eq!(meet("", None), (0, vec![(FailureState::Unshrunk, 4, true)]));
+    std::fs::write(path("small.fozzy"), b"a small trace").expect("written");
+    assert_eq!(meet(&large, Some(&path("small.fozzy"))), (0, vec![(FailureState::Shrunk, 6, true)]));
+}
+
+#[test]
 fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
     let place = Place::new();
     let records = FleetRecords { store: &place.store };
