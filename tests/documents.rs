@@ -108,6 +108,11 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("fault-map", "rm fails.plan.toml; cat site/api/targets/*/faults.json"),
     ("store-copy", "fozzy store copy .fozzy/fleet moved --json"),
+    (
+        "store-dismiss",
+        "fozzy store dismiss $(grep -h trace moved/values/failures/*/*/*.json | grep -oE '[0-9a-f]{64}' | head -1) \
+         --store moved --json",
+    ),
     ("fleet-target", "cat site/api/targets/*.json"),
     ("verification", "fozzy trace verify a.fozzy --json"),
     ("verification", "fozzy trace verify plan.toml --json"),

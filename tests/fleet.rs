@@ -125,6 +125,15 @@ fn a_failure_whose_trace_is_lost_fails_every_fleet_until_it_is_met_again() {
         assert_eq!(rows(&lost, "failures", "status"), ["still there"], "{lost:#}");
         assert!(lost["warnings"].to_string().contains("cannot be tried"), "{lost:#}");
     }
+    // Who knows says so, by the words of the note.
+    let lost = fozzy.run(&["fleet", "--collect", "--json"]).exits(1).json();
+    let (_, command) =
+        lost["warnings"][0].as_str().and_then(|note| note.rsplit_once("forgets it: ")).expect("a command");
+    let said = fozzy.shell(command).exits(0).out();
+    assert!(said.contains("dismissed trap") && said.contains(" in draws.wat\n"), "{said}");
+    let known = fozzy.run(&["fleet", "--collect", "--json"]).exits(0).json();
+    assert_eq!((&known["failures"], &known["warnings"]), (&json!([]), &Value::Null), "{known:#}");
+    fozzy.shell(command).refuses(&["is no failure of"]);
 }
 
 #[test]
@@ -387,6 +396,11 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["fleet", "--collect", "--store", "redis://x:secret@127.0.0.1:1"]).refuses(&["127.0.0.1:1", "refused"]);
     there.run(&["fleet", "--collect", "--store", "http://127.0.0.1"]).refuses(&["it is no address that is known"]);
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
+    // A failure is taken out of a server as out of a folder.
+    let trace = format!("fozzy://{}", rows(&again, "failures", "trace")[0]);
+    let dismissed = there.run(&["store", "dismiss", &trace, "--store", &address, "--json"]).exits(0).json();
+    assert_eq!(dismissed["dismissed"].as_array().map(Vec::len), Some(1), "{dismissed:#}");
+    there.run(&["fleet", "--collect", "--project", "shop", "--store", &address]).exits(0);
 }
 
 #[test]

@@ -287,6 +287,26 @@ fn slow_inputs_are_kept_as_files() {
     }
 }
 
+/// Goes round once for each byte.
+const ROUNDS: &str = "(block $end (loop $bytes
+    (br_if $end (i32.ge_u (local.get $n) (local.get $len)))
+    (local.set $n (i32.add (local.get $n) (i32.const 1)))
+    (br $bytes)))";
+
+#[test]
+fn a_corpus_that_is_made_small_keeps_what_goes_round_more_often() {
+    let fozzy = Fozzy::new();
+    fozzy.write("rounds.wat", module(ROUNDS));
+    fs::create_dir(fozzy.path("corpus")).expect("a folder");
+    for (name, bytes) in [("one", 1), ("many", 33), ("more", 40)] {
+        fozzy.write(&format!("corpus/{name}"), "x".repeat(bytes));
+    }
+    let found = fozzy.run(&["corpus", "minimize", "corpus", "--target", "rounds.wat", "--json"]).exits(0).json();
+    assert_eq!((&found["filesAfter"], &found["redundantRemoved"]), (&2.into(), &1.into()), "{found:#}");
+    let left = fozzy.run(&["corpus", "list", "corpus", "--json"]).exits(0).json();
+    assert_eq!(left, serde_json::json!(["corpus/many", "corpus/one"]), "the same edges, and not the same counts");
+}
+
 #[test]
 fn what_was_found_before_a_kill_is_there_afterwards() {
     let fozzy = Fozzy::new();

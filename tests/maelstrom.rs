@@ -64,6 +64,11 @@ fn the_planted_faults_are_found_and_shrunk() {
         let swept = test(&fozzy, "node.wasm", &words).exits(1);
         assert!(swept.err().contains(said), "{words}: {}", swept.err());
     }
+    // Transactions that leave what they have written when they are given up.
+    let words = "txn-list-append --node-count 2 --concurrency 4n --rate 30 --latency 20 --time-limit 5";
+    let words = format!("{words} --consistency-models read-committed --seeds 1..20 --until-failure -- keywise");
+    let swept = test(&fozzy, "node.wasm", &words).exits(1);
+    assert!(swept.err().contains("isolation read-committed: "), "{}", swept.err());
     let shrunk = fozzy.run(&["shrink", "lost.fozzy", "--out", "small.fozzy", "--json"]).exits(1).json();
     let flows = shrunk["scenario"]["flows"].as_array().cloned().unwrap_or_default();
     let run: u64 = flows.iter().filter_map(|flow| flow["run"].as_u64()).sum();

@@ -35,10 +35,16 @@ fn what_held_in_all_runs_is_proposed_as_code() {
     assert_eq!(found["properties"][0]["values"], 40);
     let said = fozzy.run(&["mine", "reports.wat", "--seeds", "6"]).exits(0);
     assert!(
-        said.out().contains("held in all of 6 runs that pass") && said.out().contains("6 runs say little"),
+        said.out().contains("held in all of 6 runs that pass")
+            && said.out().contains("6 runs of the seeds 0 to 5 say little"),
         "{}",
         said.out()
     );
+    fozzy.write("none.toml", "[expect]\nexit = [3]\n");
+    let said =
+        fozzy.run(&["mine", "reports.wat", "--plan", "none.toml", "--faults", "clock-step", "--seeds", "3"]).exits(2);
+    let command = "fozzy run reports.wat --plan none.toml --faults clock-step --seed 0";
+    assert!(said.err().contains(command), "with all that makes the run: {}", said.err());
     fozzy.write("reports.wat", REPORTS.replace("(drop (call $random", "(unreachable) (drop (call $random"));
     let said = fozzy.run(&["mine", "reports.wat"]).exits(2);
     assert!(said.err().contains("passes with none of the seeds 0 to 99"), "{}", said.err());

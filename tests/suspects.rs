@@ -94,6 +94,16 @@ fn inputs_of_a_corpus_are_runs_like_any_other() {
     std::fs::copy(fozzy.path(trace), fozzy.path("failing/one.fozzy")).expect("it is kept");
     let args = ["suspects", "parse.wat", "--corpus", "passing", "--corpus", "failing", "--jobs", "2", "--json"];
     let found = fozzy.run(&args).exits(0).json();
+    // Copies, under other names and elsewhere, are no further runs.
+    for (of, copy) in
+        [("failing/one.fozzy", "failing/two.fozzy"), ("failing/0", "passing/copy"), ("passing/0", "passing/7")]
+    {
+        std::fs::copy(fozzy.path(of), fozzy.path(copy)).expect("it is copied");
+    }
+    assert_eq!(fozzy.run(&args).exits(0).json(), found);
+    ["failing/two.fozzy", "passing/copy", "passing/7"].iter().for_each(|copy| {
+        std::fs::remove_file(fozzy.path(copy)).expect("it is there");
+    });
     // Named by itself, it is the same run.
     std::fs::remove_file(fozzy.path("failing/one.fozzy")).expect("it is there");
     let named = fozzy.run(&[&args[..], &["--run", trace]].concat()).exits(0).json();
@@ -220,7 +230,8 @@ fn the_recorded_run_of_a_seed_counts_once_and_one_of_another_seed_is_one_more() 
     let runs = |found: &Value| {
         ["failing", "passing", "failingOtherwise"].iter().map(|it| found[*it].as_u64().expect("a number")).sum::<u64>()
     };
-    let with_another = of(&["--run", "60.fozzy", "--run", "60.fozzy"]);
+    std::fs::copy(fozzy.path("60.fozzy"), fozzy.path("copy.fozzy")).expect("it is copied");
+    let with_another = of(&["--run", "60.fozzy", "--run", "copy.fozzy", "--run", "60.fozzy"]);
     assert_eq!((runs(&plain), runs(&with_another)), (60, 61), "{with_another:#}");
 }
 
@@ -236,4 +247,6 @@ fn few_runs_say_little_and_none_says_nothing() {
     fozzy.write("draws.wat", sound);
     let said = fozzy.run(&["suspects", "draws.wat", "--seeds", "5"]).exits(2);
     assert!(said.err().contains("none of 5 runs fails"), "{}", said.err());
+    let bound = "these are of the seeds 0 to 4: --seeds takes up to 10,000 runs";
+    assert!(said.err().contains(bound), "{}", said.err());
 }

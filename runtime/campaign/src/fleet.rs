@@ -12,6 +12,7 @@
 
 pub mod collector;
 pub mod discovery;
+pub mod dismissal;
 pub mod dispatch;
 pub mod division;
 pub mod exchange;

@@ -81,6 +81,8 @@ pub struct InputRunResult {
     pub covered: BTreeMap<Digest, (Program, ProgramCoverage)>,
     /// How it ended: that of the first function that failed.
     pub verdict: Verdict,
+    /// Linear memory at the end, in bytes: the most of all functions.
+    pub memory_bytes: u64,
 }
 
 /// A program that is given inputs.
@@ -129,9 +131,12 @@ impl InputRunner {
         let mut reached = InputRunResult {
             covered: BTreeMap::new(),
             verdict: Verdict { status: Status::Pass, findings: Vec::new(), signature: None },
+            memory_bytes: 0,
         };
         for confirmer in &mut self.confirmers {
-            let verdict = judge(&confirmer.execute(bytes, 0..0)?.execution);
+            let execution = confirmer.execute(bytes, 0..0)?.execution;
+            reached.memory_bytes = reached.memory_bytes.max(execution.memory_bytes);
+            let verdict = judge(&execution);
             if reached.verdict.status == Status::Pass {
                 reached.verdict = verdict;
             }

@@ -71,7 +71,8 @@ impl PropertyMining<'_> {
         let properties = table.properties();
         let mut warnings = Vec::new();
         if table.runs < RUNS_FEW {
-            warnings.push(format!("{} say little; --seeds takes more", fozzy_trace::counted(table.runs, "run")));
+            let [runs, most] = [table.runs, RUNS_MAX].map(|runs| fozzy_trace::counted(runs, "run"));
+            warnings.push(format!("{runs} of the seeds {seeds} say little; --seeds takes up to {most}"));
         }
         if !table.has_values() {
             warnings.push(

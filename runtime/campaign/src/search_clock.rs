@@ -14,7 +14,7 @@ use fozzy_engine::Interrupt;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{Duration, counted};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A run that was at work for less than this part of its search is cut off at the end as any other may be.
 const LONG_RUN_SHARE: u64 = 10;
@@ -31,6 +31,8 @@ pub struct SearchClock {
     end_ns: AtomicU64,
     /// Nanoseconds that are not counted.
     excluded_ns: AtomicU64,
+    /// Nanoseconds after which the search itself has begun.
+    begun_ns: OnceLock<u64>,
 }
 
 /// Real time that the runs which confirm and record failures have beyond the end of a search: what was found by then is not to be
@@ -43,7 +45,8 @@ impl SearchClock {
     /// A clock that starts now, for a search that takes so long at the most, and ends when `stop` says so.
     pub fn start(time: Option<Duration>, stop: StopFlag) -> Arc<SearchClock> {
         let end_ns = AtomicU64::new(time.map_or(u64::MAX, |time| time.0));
-        Arc::new(SearchClock { watch: Stopwatch::start(), stop, end_ns, excluded_ns: AtomicU64::new(0) })
+        let (excluded_ns, begun_ns) = (AtomicU64::new(0), OnceLock::new());
+        Arc::new(SearchClock { watch: Stopwatch::start(), stop, end_ns, excluded_ns, begun_ns })
     }
 
     /// Does work that is none of the search, such as compiling: its time is not counted.
@@ -68,6 +71,16 @@ impl SearchClock {
     /// Real time of the search since the start.
     pub fn elapsed_ns(&self) -> u64 {
         self.watch.elapsed_ns() - self.excluded_ns.load(Ordering::Relaxed)
+    }
+
+    /// What was there before, such as a corpus, has been executed: from here on it searches.
+    pub fn begin_search(&self) {
+        let _ = self.begun_ns.set(self.elapsed_ns());
+    }
+
+    /// Real time since then; `None` before. A risk is of that: while a corpus is replayed, nothing says what is left.
+    pub fn searched_ns(&self) -> Option<u64> {
+        self.begun_ns.get().map(|begun_ns| self.elapsed_ns().saturating_sub(*begun_ns))
     }
 
     /// Runs that the end of the search has cut off and that may never end: none if it was at work for a short while only. `before_ns` is
@@ -194,6 +207,21 @@ mod tests {
         assert!(!long.strikes() && none.strikes() && !search.has_struck());
         search.disarm();
         assert!(!none.strikes());
+    }
+
+    #[test]
+    fn the_time_before_the_search_is_none_of_it() {
+        let clock = SearchClock::start(None, Arc::new(|| false));
+        let begin = Stopwatch::start();
+        while begin.elapsed_ns() < 1_000_000 {}
+        assert_eq!(clock.searched_ns(), None);
+        clock.begin_search();
+        let begun_ns = *clock.begun_ns.get().expect("it has begun");
+        assert!(begun_ns >= 1_000_000);
+        clock.begin_search();
+        assert_eq!(clock.begun_ns.get(), Some(&begun_ns), "once");
+        let searched_ns = clock.searched_ns().expect("it has begun");
+        assert!(searched_ns + begun_ns <= clock.elapsed_ns());
     }
 
     #[test]

@@ -79,10 +79,16 @@ impl SeedRuns<'_> {
     /// The command that shows how a run ends, with the first of the seeds.
     pub(crate) fn first_run(&self) -> String {
         let RunRequest { args, world, .. } = self.request;
-        let plan = world.plan.as_ref().map(|plan| format!(" --plan {}", shell_path(plan))).unwrap_or_default();
+        let ScenarioSize { sequences, flows } = self.size;
+        let files = [("--plan", &world.plan), ("--target", &world.judged)].map(|(flag, file)| (flag, file.as_deref()));
+        let files = files.into_iter().filter_map(|(flag, file)| Some((flag, shell_path(file?))));
+        let sizes = [("--sequences", sequences), ("--flows", flows)].into_iter();
+        let sizes = sizes.filter_map(|(flag, size)| Some((flag, size?.to_string())));
+        let faults = world.faults.iter().map(|fault| ("--faults", shell_word(fault)));
+        let flags: String = files.chain(sizes).chain(faults).map(|(flag, word)| format!(" {flag} {word}")).collect();
         let args: String = args.iter().map(|arg| format!(" {}", shell_word(arg))).collect();
         let args = if args.is_empty() { args } else { format!(" --{args}") };
-        format!("fozzy run {}{plan} --seed {}{args}", shell_path(self.path), self.seeds.first())
+        format!("fozzy run {}{flags} --seed {}{args}", shell_path(self.path), self.seeds.first())
     }
 
     /// The name of the program.

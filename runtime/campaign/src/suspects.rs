@@ -43,7 +43,7 @@ use fozzy_report::suspects::{OtherFailure, Suspect, SuspectThing, SuspectsDocume
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{Execution, Executor, NodeId, Plan, Seed, Status};
+use fozzy_trace::{Digest, Execution, Executor, NodeId, Plan, Seed, Status};
 use notes::RunNotes;
 use score::Contingency;
 use std::collections::{BTreeMap, BTreeSet};
@@ -299,22 +299,26 @@ impl SuspectSearch<'_> {
         let mut prepared = PreparedProgram::to_call(loaded.clone(), planned, build)?;
         prepared.bound_time();
         let prepared = self.runs.armed(prepared)?;
-        let (mut runs, mut traces) = (Vec::new(), Vec::new());
+        let (mut runs, mut traces, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
         for folder in &corpus.folders {
             for file in inputs::files(folder)? {
-                match inputs::is_trace(&file) {
-                    true => traces.push(file),
-                    false => runs.push(PlannedRun::Input(file)),
+                if inputs::is_trace(&file) {
+                    traces.push(file);
+                } else if known.insert(Digest::of(&inputs::read(&file)?)) {
+                    runs.push(PlannedRun::Input(file));
                 }
             }
         }
         Ok((prepared, runs, traces))
     }
 
-    /// Recorded runs of the program: those that are named, each once, and of `further` ones.
+    /// Recorded runs of the program: those that are named, and of `further` ones; each once, however many copies there are.
     fn recorded(&self, further: &[PathBuf], warnings: &mut Vec<String>) -> Result<Vec<PlannedRun>, CampaignError> {
         let (mut runs, mut known, mut others) = (Vec::new(), BTreeSet::new(), 0_u64);
-        for file in self.traces.iter().chain(further).filter(|file| known.insert(*file)) {
+        for file in self.traces.iter().chain(further) {
+            if !known.insert(Digest::of(&selector::bytes(file)?)) {
+                continue;
+            }
             match selector::read(file)?.component == self.runs.loaded.component {
                 true => runs.push(PlannedRun::Recorded(file.clone())),
                 false => others += 1,
@@ -327,6 +331,20 @@ impl SuspectSearch<'_> {
         Ok(runs)
     }
 
+    /// What has further runs, and which these were.
+    fn more_runs(&self) -> String {
+        let SeedRuns { seeds, .. } = &self.runs;
+        match (&self.corpus, self.planned_as) {
+            (Some(_), _) => "--corpus takes further folders, of inputs or traces".to_owned(),
+            (None, Some(_)) => format!("these are of the seeds {seeds}: fozzy suspects --run takes --seeds of more"),
+            (None, None) if seeds.count() < RUNS_MAX => {
+                let most = fozzy_trace::counted(RUNS_MAX, "run");
+                format!("these are of the seeds {seeds}: --seeds takes up to {most}")
+            }
+            (None, None) => format!("these are of the seeds {seeds}, as many as --seeds takes: other ones may differ"),
+        }
+    }
+
     /// The failure that is looked into.
     fn choose(
         &self,
@@ -337,15 +355,14 @@ impl SuspectSearch<'_> {
     ) -> Result<ChosenFailure, CampaignError> {
         let name = self.runs.name();
         let none = |message: String| {
-            let hint = match self.corpus {
-                None if table.passing() == 0 && is_scenario => {
-                    "fewer --sequences and --flows make runs that pass; --seeds takes more runs"
-                }
-                None if table.passing() == 0 => "--seeds takes more runs: some have to pass",
-                None if is_scenario => "--seeds takes more runs; a plan with faults, or more --sequences, makes others",
-                None => "--seeds takes more runs; a plan with faults makes others",
-                Some(_) => "--corpus takes further folders, of inputs or traces",
+            let way = match self.corpus {
+                None if table.passing() == 0 && is_scenario => "fewer --sequences and --flows make runs that pass; ",
+                None if table.passing() == 0 => "some have to pass: ",
+                None if is_scenario => "a plan with faults, or more --sequences, makes other runs; ",
+                None => "a plan with faults makes other runs; ",
+                Some(_) => "",
             };
+            let hint = format!("{way}{}", self.more_runs());
             match interrupted {
                 true => self.runs.interrupted(table.count()),
                 false => CampaignError::new(ErrorKind::Target, message).hint(hint),
@@ -438,7 +455,7 @@ impl SuspectSearch<'_> {
             order.then_with(|| a.things.cmp(&b.things))
         });
         suspects.truncate(SUSPECTS_MAX);
-        let more = if self.corpus.is_some() { "--corpus takes further folders" } else { "--seeds takes more" };
+        let more = self.more_runs();
         for (runs, verbs) in [(failing, ["fails", "fail"]), (passing, ["passes", "pass"])] {
             if runs < RUNS_FEW {
                 let (verb, runs) = (verbs[usize::from(runs != 1)], fozzy_trace::counted(runs, "run"));

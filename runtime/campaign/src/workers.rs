@@ -27,7 +27,7 @@ mod supervisor;
 
 pub use channel::{ORPHAN_GRACE, WorkerChannel, WorkerRoleError};
 pub use process::own_command;
-pub use slot::{WorkerRecord, WorkerSlot};
+pub use slot::{SearchBegin, WorkerRecord, WorkerSlot};
 pub use supervisor::{
     Direction, RESTARTS_MAX, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss,
 };
@@ -86,6 +86,8 @@ pub trait WorkerProtocol: 'static {
 pub enum WorkerEvent<P: WorkerProtocol> {
     /// It has prepared everything and begins to search. From the first of these on, the time of the campaign counts.
     Ready,
+    /// It has executed what was there before, such as a corpus; what follows is its own search.
+    Searching,
     /// How it goes.
     Progress {
         /// Since its start.

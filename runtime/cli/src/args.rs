@@ -31,7 +31,7 @@ pub(crate) use criteria::CriteriaArgs;
 pub(crate) use dashboard::DashboardArgs;
 pub(crate) use debug::DebugArgs;
 pub(crate) use diff::DiffArgs;
-pub(crate) use fleet::{FleetArgs, StoreCommand, StoreCopyArgs};
+pub(crate) use fleet::{FleetArgs, StoreCommand, StoreCopyArgs, StoreDismissArgs};
 pub(crate) use gates::{FullArgs, GateArgs, GateProfileArg};
 pub(crate) use heap::{HeapArgs, MemoryCommand};
 pub(crate) use maelstrom::{MaelstromCommand, MaelstromTestArgs};
@@ -151,7 +151,7 @@ pub(crate) enum Command {
     /// Serve what a fleet has found as pages for a browser, or write them as files.
     Dashboard(DashboardArgs),
     /// Copy the store of a project's fleets to another folder or Redis server.
-    #[command(subcommand)]
+    #[command(subcommand, disable_help_subcommand = true)]
     Store(StoreCommand),
     /// List the failures that explorations have saved, and replay them on the current programs.
     Seeds(SeedsArgs),

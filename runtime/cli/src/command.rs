@@ -83,6 +83,7 @@ pub(crate) fn dispatch(cli: Cli) -> ExitCode {
             Command::Explore(args) => explore::explore(&context, args),
             Command::Fleet(args) => fleet::fleet(&context, args),
             Command::Store(StoreCommand::Copy(args)) => fleet::copy(&context, args),
+            Command::Store(StoreCommand::Dismiss(args)) => fleet::dismiss(&context, args),
             Command::Dashboard(args) => dashboard::dashboard(&context, args),
             Command::Seeds(args) => seeds::seeds(&context, args),
             Command::Replay(args) => replay::replay(&context, args),

@@ -17,7 +17,9 @@ use fozzy_report::document::{
     FullDocument, GateDocument, InitDocument, ManDocument, MigrateDocument, PathsDocument, ProgressDocument,
     ScenarioDocument, ShowDocument, UsageDocument, ValidateDocument, VerifyDocument, VersionDocument,
 };
-use fozzy_report::fleet::{DashboardDocument, FaultMapDocument, FleetDocument, FleetTargetDocument, StoreCopyDocument};
+use fozzy_report::fleet::{
+    DashboardDocument, FaultMapDocument, FleetDocument, FleetTargetDocument, StoreCopyDocument, StoreDismissDocument,
+};
 use fozzy_report::inspect::InspectDocument;
 use fozzy_report::maelstrom::MaelstromDocument;
 use fozzy_report::map::{MapHotspots, MapServices, MapSuites};
@@ -73,6 +75,7 @@ pub(crate) const DOCUMENTS: &[DocumentRow] = &[
     row("fault-map", "`/api/targets/ID/faults` of the dashboard (`fozzy.fault_map.v1`)", of::<FaultMapDocument>),
     row("dashboard", "`dashboard` (`fozzy.dashboard.v1`)", of::<DashboardDocument>),
     row("store-copy", "`store copy` (`fozzy.store_copy.v1`)", of::<StoreCopyDocument>),
+    row("store-dismiss", "`store dismiss` (`fozzy.store_dismiss.v1`)", of::<StoreDismissDocument>),
     row("diff", "`diff` (`fozzy.diff.v1`)", of::<DiffDocument>),
     row("mutants", "`mutants` (`fozzy.mutants.v1`)", of::<MutantsDocument>),
     row("mine", "`mine` (`fozzy.mine.v1`)", of::<MineDocument>),

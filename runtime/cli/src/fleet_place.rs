@@ -33,6 +33,12 @@ impl FleetPlace<'_> {
         open_store(&self.place(context), Some(&self.name(context))).map_err(shared_store_error)
     }
 
+    /// The same, whose project's ever it is; it is to be there.
+    pub(crate) fn of_anybody(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
+        self.existing(context)?;
+        open_store(&self.place(context), None).map_err(shared_store_error)
+    }
+
     /// The same for a fleet: a server that is away now is joined when it answers.
     pub(crate) fn join(&self, context: &Context) -> Result<Box<dyn SharedStore>, CliError> {
         open_store_or_later(&self.place(context), &self.name(context)).map_err(shared_store_error)

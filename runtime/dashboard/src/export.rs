@@ -21,7 +21,7 @@ use fozzy_campaign::fleet::page_command::{FailureMeasure, TargetMeasure};
 use fozzy_campaign::fleet::patches::regression_patch;
 use fozzy_campaign::fleet::shared_store::SharedStoreError;
 use fozzy_campaign::fleet::testcases::TestcaseBytes;
-use fozzy_report::fleet::FleetTargetDocument;
+use fozzy_report::fleet::{FleetFailureRow, FleetTargetDocument};
 use fozzy_trace::digest::hex;
 use fozzy_trace::file::store::{Durability, write_atomic};
 use serde_json::{Map, Value, json};
@@ -41,12 +41,12 @@ pub struct ExportedSite {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What is not among them, and why: a trace that is damaged in the store.
+    /// What is not among them, and why: a trace that is missing or damaged in the store.
     pub warnings: Vec<String>,
 }
 
-/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other. A trace that is damaged in
-/// the store is left out, with all that would be made of it, and said.
+/// Writes all pages below a folder; with `executes` also those for which programs are executed, one after the other. A trace that is
+/// missing or damaged in the store is left out, with all that would be made of it, and said; no page has a link to it.
 ///
 /// # Errors
 /// When the store does not answer or a file cannot be written.
@@ -63,22 +63,31 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
         subjects.extend(TargetMeasure::ALL.map(|measure| ExecutedSubject::Target(target.id.clone(), measure)));
         targets.insert(target.id.clone(), document);
     }
+    let mut absent = Vec::new();
     for failure in &fleet.failures {
-        let trace = match source.trace(&failure.trace) {
-            Err(error @ SharedStoreError::Damaged { .. }) => {
-                site.warnings
-                    .push(format!("{} in {} is written without its trace: {error}", failure.signature, failure.target));
+        let address = |ending: &str| format!("failures/{}.{ending}", failure.trace);
+        let found = match source.trace(&failure.trace) {
+            Ok(found) => found.ok_or_else(|| "it is not in the store".to_owned()),
+            Err(error @ SharedStoreError::Damaged { .. }) => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let trace = match found {
+            Ok(trace) => trace,
+            Err(why) => {
+                let FleetFailureRow { signature, target, .. } = failure;
+                site.warnings.push(format!("{signature} in {target} is written without its trace: {why}"));
+                absent.extend(["fozzy", "patch", "seed.patch"].map(address));
                 continue;
             }
-            trace => trace?,
         };
-        let Some(trace) = trace else { continue };
-        site.write(&folder.join("failures").join(format!("{}.fozzy", failure.trace)), &trace)?;
+        site.write(&folder.join(address("fozzy")), &trace)?;
         let seed = source.seed_patch_of(&failure.target, &trace);
         let patches = [("patch", Some(regression_patch(&trace))), ("seed.patch", seed)];
         for (ending, patch) in patches {
-            let path = folder.join("failures").join(format!("{}.{ending}", failure.trace));
-            patch.map_or(Ok(()), |patch| site.write(&path, patch.as_bytes()))?;
+            match patch {
+                Some(patch) => site.write(&folder.join(address(ending)), patch.as_bytes())?,
+                None => absent.push(address(ending)),
+            }
         }
         subjects.push(ExecutedSubject::Failure(failure.trace.clone()));
         subjects.extend(FailureMeasure::ALL.map(|measure| ExecutedSubject::Measured(failure.trace.clone(), measure)));
@@ -89,7 +98,8 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
     subjects.extend(latest.map(|id| ExecutedSubject::Run(id.clone())));
     let measured = if executes { site.execute(source, folder, &subjects)? } else { Map::new() };
     let data = json!({
-        "fleet": value(&fleet), "targets": targets, "testcases": testcases, "runs": value(&runs), "measured": measured
+        "fleet": value(&fleet), "targets": targets, "testcases": testcases, "runs": value(&runs), "measured": measured,
+        "absent": absent
     });
     for name in ["fleet", "runs"] {
         site.write(&folder.join("api").join(format!("{name}.json")), text(&data[name]).as_bytes())?;

@@ -291,10 +291,8 @@ impl Layout for DashboardDocument {
             .path
             .iter()
             .map(|path| format!("wrote {path} ({}, {} bytes)\n", counted(self.files, "file"), grouped(self.bytes)));
-        // What is to be seen to stands at their end: they are not cut.
-        let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
-        let notes = self.warnings.iter().flat_map(note).map(|line| format!("{line}\n"));
-        self.url.iter().map(|url| format!("{url}\n")).chain(written).chain(notes).collect()
+        let url = self.url.iter().map(|url| format!("{url}\n"));
+        url.chain(written).chain([notes(&self.warnings, style)]).collect()
     }
 }
 
@@ -367,7 +365,59 @@ impl Layout for StoreCopyDocument {
             let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(**count))).collect();
             let _ = writeln!(text, "  {} {}", fit(&format!("{kind:<10}"), style.room(2)), counts.join(", "));
         }
-        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text.push_str(&notes(&self.warnings, style));
+        text
+    }
+}
+
+/// `fozzy store dismiss`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreDismissDocument {
+    /// Always `fozzy.store_dismiss.v1`.
+    pub schema_version: String,
+    /// The store.
+    pub store: String,
+    /// What is no more in it.
+    pub dismissed: Vec<DismissedFailureRow>,
+}
+
+/// A failure that was taken out of a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DismissedFailureRow {
+    /// The key of its record.
+    pub key: String,
+    /// The target's name; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What it was; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The SHA-256 of its trace, which is gone with it unless another failure has the same; absent where the record could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
+}
+
+impl StoreDismissDocument {
+    /// What was taken out of a store.
+    #[must_use]
+    pub fn new(store: String, dismissed: Vec<DismissedFailureRow>) -> StoreDismissDocument {
+        StoreDismissDocument { schema_version: "fozzy.store_dismiss.v1".to_owned(), store, dismissed }
+    }
+}
+
+impl Layout for StoreDismissDocument {
+    fn lay_out(&self, style: Style) -> String {
+        let mut text = String::new();
+        for DismissedFailureRow { key, target, signature, .. } in &self.dismissed {
+            let what = match (signature, target) {
+                (Some(signature), Some(target)) => format!("{signature} in {target}"),
+                _ => key.clone(),
+            };
+            let _ = writeln!(text, "dismissed {}", fit(&what, usize::MAX));
+        }
+        let _ = writeln!(text, "from {}; what is met again is found anew", fit(&self.store, style.room(38)));
         text
     }
 }
@@ -432,6 +482,14 @@ pub struct FleetFailureRow {
     pub patches: Vec<String>,
 }
 
+impl FleetFailureRow {
+    /// Whether it is a failure of the program of today, as far as is known: neither fixed, nor stale, which says nothing any more.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.state != "fixed" && self.status != "stale"
+    }
+}
+
 impl FleetDocument {
     /// One without targets, yet.
     #[must_use]
@@ -487,19 +545,25 @@ impl FleetDocument {
 
     /// Its status, from what it has; failures that stand go first.
     pub fn settle(&mut self) {
-        let stands = |row: &FleetFailureRow| row.state != "fixed" && row.status != "stale";
-        self.failures.sort_by_key(|row| (!stands(row), row.target.clone(), row.signature.clone()));
+        self.failures.sort_by_key(|row| (!row.stands(), row.target.clone(), row.signature.clone()));
         self.workers.sort_by(|left, right| {
             let key = |row: &FleetWorkerRow| (row.has_ended, std::cmp::Reverse(row.seen_at.clone()));
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(stands), is_idle || self.unreadable_failures > 0) {
+        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_idle || self.unreadable_failures > 0)
+        {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
         };
     }
+}
+
+/// What a reader has to know. What is to be seen to stands at the end of a note: it is not cut.
+fn notes(warnings: &[String], style: Style) -> String {
+    let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
+    warnings.iter().flat_map(note).map(|line| format!("{line}\n")).collect()
 }
 
 /// Characters before what is said of a target.
@@ -534,12 +598,12 @@ impl Layout for FleetDocument {
     fn lay_out(&self, style: Style) -> String {
         let Style { good, bad, faint, end, .. } = style;
         let colour = if self.status == Status::Pass { good } else { bad };
-        let open = self.failures.iter().filter(|row| row.state != "fixed").count() as u64;
+        let standing = self.failures.iter().filter(|row| row.stands()).count() as u64;
         let mut text = format!(
             "fozzy fleet {colour}{}{end}  {}, {}, {} not collected\n",
             self.status.name().to_uppercase(),
             counted(self.targets.len() as u64, "target"),
-            counted(open, "failure"),
+            counted(standing, "failure"),
             grouped(self.not_collected.len() as u64)
         );
         for row in &self.targets {
@@ -576,12 +640,16 @@ impl Layout for FleetDocument {
             let _ = writeln!(text, "    {bad}{:<10}{end} {}", row.reason, picture(&row.why, style));
         }
         for row in &self.failures {
-            let (colour, end) = if row.state == "fixed" { (good, end) } else { (bad, end) };
+            let colour = match row.stands() {
+                true => bad,
+                false if row.state == "fixed" => good,
+                false => faint,
+            };
             let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
         }
-        self.warnings.iter().for_each(|warning| _ = writeln!(text, "note: {}", fit(warning, style.room(6))));
+        text.push_str(&notes(&self.warnings, style));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
         if let Some(WaitingSlices { slices, place }) = &self.waiting {
             let slices = counted(*slices, "slice");
@@ -634,10 +702,43 @@ mod tests {
     }
 
     #[test]
+    fn a_failure_that_is_stale_or_fixed_is_listed_and_does_not_stand() {
+        let row = |signature: &str, state: &str, status: &str| FleetFailureRow {
+            target: "bank".to_owned(),
+            trace: String::new(),
+            signature: signature.to_owned(),
+            state: state.to_owned(),
+            status: status.to_owned(),
+            times: 1,
+            found_at: String::new(),
+            trace_path: None,
+            command: None,
+            measures: Vec::new(),
+            patches: Vec::new(),
+        };
+        let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+        document.failures = vec![row("a", "shrunk", "stale"), row("b", "fixed", "fixed")];
+        document.settle();
+        let text = document.lay_out(Style::PLAIN);
+        assert_ne!(document.status, Status::Fail);
+        assert!(text.contains("0 failures") && text.contains("stale: a in bank"), "{text}");
+        document.failures.push(row("c", "shrunk", "still there"));
+        document.settle();
+        assert_eq!((document.status, &*document.failures[0].signature), (Status::Fail, "c"));
+        assert!(document.lay_out(Style::PLAIN).contains("1 failure,"), "only one stands");
+    }
+
+    #[test]
     fn slices_that_wait_are_said_beside_the_store_and_are_not_cut() {
         let place = format!(".fozzy/spool/{}", "a".repeat(80));
         let waiting = Some(WaitingSlices { slices: 3, place: place.clone() });
         let document = FleetDocument { waiting, ..FleetDocument::new("redis://host/0".to_owned(), 1, Vec::new()) };
+        let note = format!("app: {} cannot be tried: fozzy store dismiss fozzy://3f2a", "a failure ".repeat(20));
+        let text = FleetDocument { warnings: vec![note], ..document.clone() }.lay_out(Style::PLAIN.on(60, ""));
+        assert!(
+            text.contains("note: app: a failure") && text.contains("fozzy://3f2a\n"),
+            "the command is not cut: {text}"
+        );
         let text = document.lay_out(Style::PLAIN.on(60, ""));
         let (_, end) = text.split_once("kept in redis://host/0\n").expect("the store");
         assert!(end.starts_with("not there yet: 3 slices in") && end.contains(&place), "{text}");

@@ -307,11 +307,9 @@ impl Layout for CorpusMinimizeDocument {
             ("bytes", format!("{} to {}", grouped(self.bytes_before), grouped(self.bytes_after))),
             ("equal", format!("{} left out", counted(self.duplicates_removed, "file"))),
         ];
-        of.extend(
-            self.redundant_removed.map(|redundant| {
-                ("covered", format!("{} left out, whose edges others take", counted(redundant, "file")))
-            }),
-        );
+        of.extend(self.redundant_removed.map(|redundant| {
+            ("covered", format!("{} left out, whose edges others take as often", counted(redundant, "file")))
+        }));
         of.extend(self.edges.map(|edges| ("edges", format!("{} taken, by what stays too", grouped(edges)))));
         of.extend(self.not_executed.map(|number| ("not run", format!("{}, and kept", counted(number, "file")))));
         format!("{folder}: {before} to {after}\n{}", pairs(&of, style))

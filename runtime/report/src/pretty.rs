@@ -91,6 +91,21 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// The same for a text that ends with what a reader looks for, such as a file and a line: it is cut in the middle.
+pub(crate) fn fit_ends(text: &str, room: usize) -> String {
+    if text.contains(['\n', '\t']) {
+        return fit_ends(&text.replace('\n', "\\u{a}").replace('\t', "\\u{9}"), room);
+    }
+    let all = text.chars().count();
+    if all <= room {
+        return text.to_owned();
+    }
+    let kept = room.saturating_sub(1);
+    let begin = kept / 2;
+    let end = text.chars().skip(all - (kept - begin));
+    text.chars().take(begin).chain(['…']).chain(end).collect()
+}
+
 /// Characters before the value of a row.
 const ROW_MARGIN: usize = 12;
 
@@ -594,6 +609,14 @@ mod tests {
             lines.ends_with("… 1 in libraries\n     1  main  src/main.rs:3\n         … 2 in libraries\n"),
             "{lines}"
         );
+    }
+
+    #[test]
+    fn a_text_that_is_cut_in_the_middle_keeps_both_ends() {
+        assert_eq!(fit_ends("line src/lib.rs:47", 18), "line src/lib.rs:47");
+        assert_eq!(fit_ends("line src/deep/down/lib.rs:47", 17), "line src…ib.rs:47");
+        assert_eq!(fit_ends("äöü\n", 7), "äöü…{a}");
+        assert_eq!([fit_ends("ab", 1), fit_ends("ab", 0)], ["…", "…"].map(str::to_owned));
     }
 
     #[test]

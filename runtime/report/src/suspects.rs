@@ -9,7 +9,7 @@
 //! Invariant: the text says nothing that the document does not; what goes with a failure need not be its cause, and nothing here says so.
 //! Not here: how runs are compared (`fozzy-campaign`).
 
-use crate::pretty::{Style, counted, fit, grouped, wrapped};
+use crate::pretty::{Style, counted, fit, fit_ends, grouped, wrapped};
 use crate::{Layout, TargetSummary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ impl Layout for SuspectsDocument {
         let Style { faint, end, .. } = style;
         let runs = self.failing + self.passing;
         let heading = format!("fozzy suspects  {} of {} fail: ", grouped(self.failing), counted(runs, "run"));
-        let mut text = format!("{heading}{}\n", fit(&self.failure, style.room(heading.chars().count())));
+        let mut text = format!("{heading}{}\n", fit_ends(&self.failure, style.room(heading.chars().count())));
         let of = |number: u64, all: u64| format!("{} of {}", grouped(number), grouped(all));
         // As wide as the largest numbers, so that a row fits a terminal of 80 characters.
         let column = |all: u64| of(all, all).chars().count().max("failing".len()) + 2;
@@ -205,7 +205,7 @@ impl Layout for SuspectsDocument {
                 let _ = writeln!(
                     text,
                     "  {numbers}{}",
-                    fit(&format!("{not}{}", thing.shown()), style.room(2 + numbers_width))
+                    fit_ends(&format!("{not}{}", thing.shown()), style.room(2 + numbers_width))
                 );
             }
             let left = things.len().saturating_sub(THINGS_SHOWN) as u64 + more;
@@ -219,7 +219,7 @@ impl Layout for SuspectsDocument {
             let _ = writeln!(text, "note: {runs} failed otherwise, and do not count; --failure asks about:");
         }
         for OtherFailure { failure, runs } in &self.others {
-            let _ = writeln!(text, "{}", fit(&format!("  {}: {failure}", counted(*runs, "run")), style.room(0)));
+            let _ = writeln!(text, "{}", fit_ends(&format!("  {}: {failure}", counted(*runs, "run")), style.room(0)));
         }
         if self.interrupted {
             text.push_str("note: interrupted; other runs were not executed\n");
@@ -287,10 +287,17 @@ mod tests {
         let mut large = document;
         (large.failing, large.passing) = (5_000, 5_000);
         large.suspects[0].things[0].what = "a".repeat(200);
+        large.suspects[0].things[1].file = Some(format!("{}/lib.rs", "deep/".repeat(20)));
         large.warnings.push("of 12 runs ".repeat(20));
+        large.failure = format!("panic at {}/bank.rs:12", "deep/".repeat(20));
+        large.others[0].failure = format!("panic at {}/till.rs:13", "deep/".repeat(20));
         for width in [80, 100] {
             let text = large.lay_out(Style::PLAIN.on(width, ""));
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            let whole = text.lines().filter(|line| line.contains('…') && line.ends_with("/lib.rs:48")).count();
+            assert_eq!(whole, 1, "its line is not what is cut off: {text}");
+            let ends = |end: &str| text.lines().any(|line| line.ends_with(end));
+            assert!(ends("/bank.rs:12") && ends("/till.rs:13"), "nor that of a failure: {text}");
         }
     }
 }

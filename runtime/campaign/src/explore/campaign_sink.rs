@@ -181,8 +181,17 @@ impl ExplorationObserver for ExplorationSink {
             None if !self.remarks.is_live() && since >= QUIET_EVERY_NS => self.say(stats, now),
             _ => {}
         }
-        self.is_settled = self.until.is_some_and(|until| until.is_met(stats.outlook(), now));
+        let searched_ns = self.clock.searched_ns();
+        let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
+        self.is_settled = self.until.is_some_and(is_met);
         !self.is_settled && self.time.is_none_or(|time| now < self.searched(time).0)
+    }
+
+    fn on_search(&mut self) {
+        self.clock.begin_search();
+        if let Some(worker) = &self.worker {
+            worker.supervisor.send(&WorkerEvent::Searching);
+        }
     }
 
     fn on_captured(&mut self, story: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {

@@ -26,11 +26,12 @@ use crate::selector;
 use crate::trace_destination::TraceDestination;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
-    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
-    WorkerSlot, own_command,
+    Direction, STOP_GRACE, SearchBegin, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss,
+    WorkerRecord, WorkerSlot, own_command,
 };
 use fozzy_report::FaultOverlap;
 use fozzy_search::explore::{DecisionPath, Stats};
+use fozzy_trace::facts::OPERATION_NAMES_MAX;
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,6 +128,7 @@ impl ExploreWorkers<'_> {
             failures: found,
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
+            search: SearchBegin::default(),
             is_settled: false,
             shown: (0, 0),
             saver: StateSaver::new(self.state.clone()),
@@ -161,6 +163,8 @@ struct Collector<'a> {
     /// Traces of workers that were reported.
     known: BTreeSet<PathBuf>,
     watch: Stopwatch,
+    /// Since when all search.
+    search: SearchBegin,
     /// Whether the risk is low enough, so that all end.
     is_settled: bool,
     /// When the last line was shown, and of how many runs.
@@ -186,7 +190,8 @@ impl SupervisorObserver<ExploreProtocol> for Collector<'_> {
     fn on_status(&mut self, slots: &[WorkerSlot<ExploreProtocol>]) {
         self.show(slots);
         let stats = sum(slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress));
-        let is_met = |until: RiskBound| until.is_met(stats.outlook(), self.watch.elapsed_ns());
+        let searched_ns = self.search.searched_ns(slots, self.watch.elapsed_ns());
+        let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
         // Before the first report, nothing is known. What workers find while they end does not change why they end.
         self.is_settled |= !(self.plan.stop)() && stats.runs > 0 && self.plan.until.is_some_and(is_met);
         if let Err(error) = self.save(slots) {
@@ -379,7 +384,8 @@ fn unite(all: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
     }
 }
 
-/// Adds combinations of nemeses and operations. Two nemeses may have one name: their rows stand in the same order.
+/// Adds combinations of nemeses and operations. Two nemeses may have one name: their rows stand in the same order. Of more names of operations
+/// than are counted the first ones by the alphabet stay, which each side has counted as a whole.
 pub(super) fn unite_overlaps(all: &mut Vec<FaultOverlap>, more: Vec<FaultOverlap>) {
     let mut is_added = vec![false; all.len()];
     for cell in more {
@@ -393,6 +399,11 @@ pub(super) fn unite_overlaps(all: &mut Vec<FaultOverlap>, more: Vec<FaultOverlap
             }
             None => all.push(cell),
         }
+    }
+    let names: BTreeSet<&String> = all.iter().filter(|cell| cell.is_operation).map(|cell| &cell.with).collect();
+    let first_left = names.into_iter().nth(OPERATION_NAMES_MAX).cloned();
+    if let Some(first_left) = first_left {
+        all.retain(|cell| !cell.is_operation || cell.with < first_left);
     }
 }
 
@@ -439,5 +450,31 @@ fn placed(found: FailureTrace, destination: &TraceDestination, number: usize) ->
             let unkept = UnkeptFailure { verdict: outcome.verdict, steps, why: error.to_string() };
             Ok(FailureTrace { unkept: Some(unkept), ..found })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_operations_of_several_workers_are_bounded_and_those_that_stay_are_the_first() {
+        let cells = |numbers: std::ops::Range<usize>| -> Vec<FaultOverlap> {
+            let name = |number: usize| format!("op{number:03}");
+            let of =
+                |number| FaultOverlap { nemesis: "kill".to_owned(), with: name(number), is_operation: true, times: 1 };
+            numbers.map(of).collect()
+        };
+        let pair = FaultOverlap { nemesis: "kill".to_owned(), with: "pause".to_owned(), is_operation: false, times: 1 };
+        let united = |parts: [Vec<FaultOverlap>; 2]| {
+            let mut all = vec![pair.clone()];
+            parts.into_iter().for_each(|part| unite_overlaps(&mut all, part));
+            all.sort_by(|left, right| left.with.cmp(&right.with));
+            all
+        };
+        let (forth, back) = (united([cells(0..60), cells(30..90)]), united([cells(30..90), cells(0..60)]));
+        assert_eq!((&forth, forth.len()), (&back, OPERATION_NAMES_MAX + 1));
+        let times = |with: &str| forth.iter().find(|cell| cell.with == with).map(|cell| cell.times);
+        assert_eq!([times("op000"), times("op030"), times("op064"), times("pause")], [Some(1), Some(2), None, Some(1)]);
     }
 }

@@ -486,6 +486,22 @@ impl FleetTarget {
     }
 }
 
+#[cfg(test)]
+impl FleetTarget {
+    /// The target of tests: `app.wasm`, searched in this way, without flags.
+    pub(super) fn app(kind: FleetTargetKind) -> FleetTarget {
+        FleetTarget {
+            id: "app-1".to_owned(),
+            name: "app.wasm".to_owned(),
+            kind,
+            source: "app.wasm".into(),
+            is_built: false,
+            file: "app.wasm".into(),
+            flags: Vec::new(),
+        }
+    }
+}
+
 /// The cargo-fuzz folders at and below a folder, by path.
 fn cargo_fuzz_folders(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

@@ -24,7 +24,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
 use crate::options::StopFlag;
-use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, load};
+use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan, load};
 use crate::project::Project;
 use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
@@ -34,7 +34,7 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, Seed, Status, counted};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
@@ -145,6 +145,8 @@ struct FleetState {
     division: TimeDivision,
     failure: Option<CampaignError>,
     warnings: Vec<String>,
+    /// Why there is nothing to do at the moment, as it was said.
+    idle_told: Option<&'static str>,
     looked_at: Duration,
     slices: u64,
     cpu: Duration,
@@ -156,24 +158,89 @@ struct FleetState {
 }
 
 impl FleetState {
+    /// At the beginning of a fleet with these targets.
+    fn new(targets: Vec<TargetState>, seed: Seed) -> FleetState {
+        FleetState {
+            targets,
+            division: TimeDivision::new(seed),
+            failure: None,
+            warnings: Vec::new(),
+            idle_told: None,
+            looked_at: Duration::ZERO,
+            slices: 0,
+            cpu: Duration::ZERO,
+            executions: 0,
+            discoveries: 0,
+            found: Vec::new(),
+            recent: Vec::new(),
+        }
+    }
+
     /// Targets that are there.
     fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
         self.targets.iter().filter(|target| !target.is_gone)
     }
 
-    /// Whether no target that is there is worked on any more, until one changes.
-    fn is_all_aside(&self) -> bool {
-        self.targets_there().all(TargetState::is_set_aside)
+    /// Targets that are worked on: what is set aside is not, until it changes.
+    fn targets_at_work(&self) -> impl Iterator<Item = &TargetState> {
+        self.targets_there().filter(|target| !target.is_set_aside())
+    }
+
+    /// Why there is nothing to do until something changes; nothing while a target is worked on, and nothing that was said before.
+    fn idle_reason(&mut self) -> Option<&'static str> {
+        let why = match (self.targets_there().next().is_some(), self.targets_at_work().next().is_some()) {
+            (_, true) => None,
+            (true, false) => Some("all targets are set aside: waiting until one changes; Ctrl-C ends the fleet\n"),
+            (false, false) => {
+                Some("the files of all targets are gone: waiting until some are there; Ctrl-C ends the fleet\n")
+            }
+        };
+        let is_new = why != std::mem::replace(&mut self.idle_told, why);
+        why.filter(|_| is_new)
+    }
+
+    /// A slice of the target at this place has ended. What there is to do may be other than what was said.
+    fn leave(&mut self, place: usize) {
+        self.targets[place].is_busy = false;
+        self.idle_told = None;
     }
 
     /// Whether of each target that is worked on little enough is to be expected. What fleets before this one have found may be of other code: each
-    /// has one slice at the least. Of one whose files are gone there will be none; where all are, others may join.
+    /// has one slice at the least. Of one whose files are gone there will be none. Where none is worked on, nothing was tried of late that
+    /// says so: one that is set aside may change, and others may join.
     fn is_settled(&self, until: RiskBound) -> bool {
         let is_low = |target: &TargetState| {
-            let is_tried = target.stamp.is_some();
-            target.is_set_aside() || is_tried && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
+            target.stamp.is_some() && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
         };
-        self.targets_there().next().is_some() && self.targets_there().all(is_low)
+        self.targets_at_work().next().is_some() && self.targets_at_work().all(is_low)
+    }
+}
+
+/// A target as it is today, by which its kept failures are judged: read once for all of them.
+struct TargetOfToday {
+    loaded: LoadedTarget,
+    /// The plan that it is searched under, if it has one.
+    planned: Option<RunPlan>,
+    /// The programs of that plan's machines.
+    machines: MachinesOfToday,
+    /// The component that its scenario judges, if a flag names one.
+    judged: Option<Arc<[u8]>>,
+}
+
+impl TargetOfToday {
+    fn read(target: &FleetTarget, project: &Project, loaded: LoadedTarget) -> Result<TargetOfToday, CampaignError> {
+        let planned = target.plan_of_today(project, &loaded)?;
+        let machines = planned.as_ref().map(MachinesOfToday::of).unwrap_or_default();
+        let judged = target.flags.chunks(2).find(|flag| flag[0] == "--target").and_then(|flag| flag.get(1));
+        let judged = judged.map(|path| load(Path::new(path), &project.remarks)).transpose()?;
+        Ok(TargetOfToday { loaded, planned, machines, judged: judged.map(|judged| judged.component) })
+    }
+
+    /// How a recorded failure stands. It was found under the plan of the target, and no flag has asked for more.
+    fn retry(&self, recording: &Recording) -> Result<RegressionStatus, CampaignError> {
+        let mut plan = PlanOfToday::new(recording, &self.loaded, self.judged.clone(), &self.machines)?;
+        self.planned.iter().for_each(|planned| plan.judge_by(planned));
+        Ok(Retrial::new(recording, &self.loaded, &plan)?.state)
     }
 }
 
@@ -214,19 +281,7 @@ impl FleetRun<'_> {
             let why = refused.why.lines().next().unwrap_or_default();
             self.project.remarks.text(&format!("not collected: {}: {why}\n", refused.name));
         }
-        let state = FleetState {
-            targets,
-            division: TimeDivision::new(self.seed),
-            failure: None,
-            warnings: Vec::new(),
-            looked_at: Duration::ZERO,
-            slices: 0,
-            cpu: Duration::ZERO,
-            executions: 0,
-            discoveries: 0,
-            found: Vec::new(),
-            recent: Vec::new(),
-        };
+        let state = FleetState::new(targets, self.seed);
         let program = std::env::current_exe().map_err(|error| {
             CampaignError::new(ErrorKind::Harness, format!("cannot find fozzy's own binary: {error}"))
         })?;
@@ -253,7 +308,11 @@ impl FleetRun<'_> {
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
         let seen = dispatcher.view(&collection).document().map_err(store_error);
         let document = dispatcher.unless_away(seen)?;
-        let (failures, slices) = (dispatcher.spool.failures_waiting()?, dispatcher.spool.len()? as u64);
+        let build_of = |id: &str| {
+            let state = dispatcher.lock();
+            state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
+        };
+        let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -573,10 +632,14 @@ impl Dispatcher<'_> {
             if self.is_settled() {
                 // The slices of other jobs are on targets of which little is to be expected, too.
                 if !self.is_over.swap(true, Ordering::SeqCst) {
-                    self.run
-                        .project
-                        .remarks
-                        .text("no target is more likely to find something new than --until-risk says\n");
+                    let aside = self.lock().targets_there().filter(|target| target.is_set_aside()).count() as u64;
+                    let aside = match aside {
+                        0 => String::new(),
+                        aside => format!(", without {} that are set aside", counted(aside, "target")),
+                    };
+                    self.run.project.remarks.text(&format!(
+                        "no target is more likely to find something new than --until-risk says{aside}\n"
+                    ));
                 }
                 return;
             }
@@ -585,13 +648,17 @@ impl Dispatcher<'_> {
                     let lease = Mutex::new(lease);
                     let worked = self.slice(place, &lease);
                     drop(lease);
-                    self.lock().targets[place].is_busy = false;
+                    self.lock().leave(place);
                     if let Err(error) = worked {
                         self.fail(error);
                     }
                 }
                 Ok(None) if self.has_nothing_left() => return,
-                Ok(None) => pause(TICK),
+                Ok(None) => {
+                    let reason = self.lock().idle_reason();
+                    reason.into_iter().for_each(|reason| self.run.project.remarks.text(reason));
+                    pause(TICK);
+                }
                 Err(error) => self.fail(error),
             }
         }
@@ -693,6 +760,7 @@ impl Dispatcher<'_> {
         if record.program == build {
             slice.program = build;
         }
+        slice.build = build;
         let state_file = self.state_file(&target)?;
         let (store, base_dir) = (&self.store, &*self.run.project.config.base_dir);
         let exchange = CorpusExchange { store, base_dir, target: &target, program: build, state: &state_file };
@@ -741,7 +809,7 @@ impl Dispatcher<'_> {
             let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
             self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
         }
-        let (found_before, is_all_aside) = {
+        let found_before = {
             // While the store is away, the division goes by what is known here.
             slice.count(&mut record, 0);
             let mut state = self.lock();
@@ -753,14 +821,8 @@ impl Dispatcher<'_> {
             kept.target.file.clone_from(&target.file);
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
-            (state.discoveries, state.is_all_aside())
+            state.discoveries
         };
-        if slice.troubles == TROUBLES_MAX && is_all_aside {
-            self.run
-                .project
-                .remarks
-                .text("all targets are set aside: waiting until one changes; Ctrl-C ends the fleet\n");
-        }
         self.spool.put(&slice)?;
         self.merge()?;
         let mut state = self.lock();
@@ -801,9 +863,9 @@ impl Dispatcher<'_> {
             all
         });
         // Those of the plan's other machines are built, too.
-        let machines =
-            target.plan_of_today(self.run.project, &loaded)?.map(|today| today.plan.nodes).unwrap_or_default();
+        let today = TargetOfToday::read(target, self.run.project, loaded)?;
         drop(building);
+        let machines = today.planned.as_ref().map(|planned| &planned.plan.nodes[..]).unwrap_or_default();
         let parts = machines.iter().fold(parts, |mut all, machine| {
             all.extend(machine.program.component.to_string().into_bytes());
             all
@@ -819,7 +881,7 @@ impl Dispatcher<'_> {
         let is_verified = match record.program {
             // While the store is away, it is not known whether it has failures of another build.
             None => !self.store.is_away(),
-            Some(_) => self.unless_away(self.verify(records, target, &loaded, program))? == Some(true),
+            Some(_) => self.unless_away(self.verify(records, target, &today, program))? == Some(true),
         };
         *untried = !is_verified;
         if is_verified {
@@ -834,12 +896,12 @@ impl Dispatcher<'_> {
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
-        loaded: &LoadedTarget,
+        today: &TargetOfToday,
         program: Digest,
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
-            let tried = match self.retry(target, loaded, &failure) {
+            let tried = match self.retry(today, &failure) {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
                 tried => tried.map_err(|error| error.to_string()),
             };
@@ -871,6 +933,7 @@ impl Dispatcher<'_> {
                 (Ok(status), state) => {
                     status.word().clone_into(&mut failure.status);
                     (failure.program, failure.untried) = (Some(program), None);
+                    failure.tried_at_s = Some(unix_seconds());
                     match (status, state) {
                         (RegressionStatus::Fixed, _) => FailureState::Fixed,
                         (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
@@ -887,29 +950,12 @@ impl Dispatcher<'_> {
         Ok(true)
     }
 
-    fn retry(
-        &self,
-        target: &FleetTarget,
-        loaded: &LoadedTarget,
-        failure: &FleetFailureRecord,
-    ) -> Result<RegressionStatus, CampaignError> {
+    fn retry(&self, today: &TargetOfToday, failure: &FleetFailureRecord) -> Result<RegressionStatus, CampaignError> {
         let bytes = self.store.get_blobs(&[failure.trace]).map_err(store_error)?.pop().flatten();
         let missing = || CampaignError::new(ErrorKind::Trace, "its trace is not in the store, or is damaged there");
         let recording = Recording::read(&bytes.ok_or_else(missing)?)
             .map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
-        let flag = |name: &str| {
-            target.flags.chunks(2).find(|flag| flag[0] == name).and_then(|flag| flag.get(1)).map(PathBuf::from)
-        };
-        // It was found under the plan of the target, and no flag has asked for more.
-        let today = target.plan_of_today(self.run.project, loaded)?;
-        let machines = today.as_ref().map(MachinesOfToday::of).unwrap_or_default();
-        let remarks = &self.run.project.remarks;
-        let judged = flag("--target").map(|path| load(&path, remarks)).transpose()?.map(|judged| judged.component);
-        let mut plan = PlanOfToday::new(&recording, loaded, judged, &machines)?;
-        if let Some(today) = &today {
-            plan.judge_by(today);
-        }
-        Ok(Retrial::new(&recording, loaded, &plan)?.state)
+        today.retry(&recording)
     }
 
     /// Seeds stay below 2^53, so that all readers of JSON have them exactly.
@@ -949,42 +995,46 @@ mod tests {
     use super::super::discovery::FleetTargetKind;
     use super::*;
 
+    fn target(chance_in_minute: Option<f64>, is_gone: bool) -> TargetState {
+        let stamp = chance_in_minute.map(|_| Digest::of(b"sources"));
+        let record = TargetRecord { chance_in_minute, ..TargetRecord::default() };
+        TargetState { record, stamp, is_gone, ..TargetState::new(&FleetTarget::app(FleetTargetKind::Explore)) }
+    }
+
+    fn set_aside(target: TargetState) -> TargetState {
+        TargetState { record: TargetRecord { troubles: TROUBLES_MAX, ..target.record }, ..target }
+    }
+
     #[test]
     fn a_fleet_ends_at_its_risk_whatever_was_known_of_targets_that_are_gone() {
-        let target = |chance_in_minute: Option<f64>, is_gone: bool| {
-            let of = FleetTarget {
-                id: "app-1".to_owned(),
-                name: "app.wasm".to_owned(),
-                kind: FleetTargetKind::Explore,
-                source: "app.wasm".into(),
-                is_built: false,
-                file: "app.wasm".into(),
-                flags: Vec::new(),
-            };
-            let stamp = chance_in_minute.map(|_| Digest::of(b"sources"));
-            let record = TargetRecord { chance_in_minute, ..TargetRecord::default() };
-            TargetState { record, stamp, is_gone, ..TargetState::new(&of) }
-        };
         let is_settled = |targets: Vec<TargetState>| {
-            let state = FleetState {
-                targets,
-                division: TimeDivision::new(Seed(1)),
-                failure: None,
-                warnings: Vec::new(),
-                looked_at: Duration::ZERO,
-                slices: 0,
-                cpu: Duration::ZERO,
-                executions: 0,
-                discoveries: 0,
-                found: Vec::new(),
-                recent: Vec::new(),
-            };
-            state.is_settled(RiskBound::parse("5%").expect("a share"))
+            FleetState::new(targets, Seed(1)).is_settled(RiskBound::parse("5%").expect("a share"))
         };
         assert!(is_settled(vec![target(Some(0.04), false)]));
         assert!(!is_settled(vec![target(Some(0.04), false), target(Some(0.06), false)]));
         assert!(!is_settled(vec![target(Some(0.04), false), target(None, false)]), "it had no slice");
         assert!(is_settled(vec![target(Some(0.04), false), target(Some(0.06), true), target(None, true)]));
         assert!(!is_settled(vec![target(Some(0.04), true)]));
+        let aside = || set_aside(target(Some(0.04), false));
+        assert!(is_settled(vec![target(Some(0.04), false), set_aside(target(Some(0.06), false))]));
+        assert!(!is_settled(vec![aside()]), "nothing is worked on, so that nothing says how it stands");
+        assert!(!is_settled(vec![aside(), target(Some(0.04), true)]));
+    }
+
+    #[test]
+    fn a_fleet_that_has_nothing_to_do_says_why_each_time_that_it_comes_to_it() {
+        let mut state = FleetState::new(vec![target(None, false), target(None, false)], Seed(1));
+        assert_eq!(state.idle_reason(), None, "others work on these");
+        state.targets[0] = set_aside(target(None, false));
+        // The files of the other one are gone between two slices.
+        state.targets[1].is_gone = true;
+        let all_aside = "all targets are set aside: waiting until one changes; Ctrl-C ends the fleet\n";
+        assert_eq!([state.idle_reason(), state.idle_reason()], [Some(all_aside), None], "once");
+        state.leave(0);
+        assert_eq!(state.idle_reason(), Some(all_aside), "it was tried again, in vain");
+        state.targets[0].is_gone = true;
+        assert!(state.idle_reason().is_some_and(|why| why.starts_with("the files of all targets are gone")));
+        state.targets[0] = target(None, false);
+        assert_eq!(state.idle_reason(), None);
     }
 }

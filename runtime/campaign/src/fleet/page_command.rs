@@ -147,15 +147,7 @@ mod tests {
 
     #[test]
     fn suspects_of_a_failure_have_its_own_run_among_them() {
-        let target = |kind| FleetTarget {
-            id: "app-1".into(),
-            name: "app.wasm".into(),
-            kind,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: words(&["--plan", "p.toml"]),
-        };
+        let target = |kind| FleetTarget { flags: words(&["--plan", "p.toml"]), ..FleetTarget::app(kind) };
         for kind in [FleetTargetKind::Explore, FleetTargetKind::Fuzz("parse".into())] {
             let command = FailureMeasure::Suspects.words(&target(kind), Path::new(".fozzy"), "t.fozzy", "exit code 1");
             let command = command.expect("each failure has suspects").join(" ");

@@ -117,15 +117,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_file_of_the_corpus_that_is_named_by_its_content() {
-        let target = |kind| FleetTarget {
-            id: "app-1".into(),
-            name: "app.wasm".into(),
-            kind,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app;
         let (fuzzed, explored) = (target(FleetTargetKind::Fuzz("parse".into())), target(FleetTargetKind::Explore));
         let patch = seed_patch(&fuzzed, Path::new("no-such-folder"), b"f").expect("a plain path");
         let path = format!("no-such-folder/corpora/app.parse/{}", Digest::of(b"f"));

@@ -277,6 +277,9 @@ pub struct FleetFailureRecord {
     pub status: String,
     /// The program that this was seen on.
     pub program: Option<Digest>,
+    /// When its trace was tried on that, in seconds since 1970; absent while it is as a slice has met it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried_at_s: Option<f64>,
     /// Why it could not be tried on the program of today: its status is that of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
@@ -293,6 +296,34 @@ pub struct FleetFailureRecord {
     /// What a newer version keeps here.
     #[serde(flatten)]
     pub others: OtherFields,
+}
+
+impl FleetFailureRecord {
+    /// Whether it is a failure of the program of today, of one that is in this state: neither fixed, nor stale, which says nothing any
+    /// more.
+    #[must_use]
+    pub fn stands(&self, state: FailureState) -> bool {
+        state != FailureState::Fixed && self.status != RegressionStatus::Stale.word()
+    }
+}
+
+/// A record of a failure in a store.
+#[derive(Clone, Debug)]
+pub(super) struct StoredFailure {
+    /// Its key.
+    pub(super) key: StoreKey,
+    /// The id of its target.
+    pub(super) target: String,
+    pub(super) state: FailureState,
+    /// What it says; `None` where it cannot be read.
+    pub(super) record: Option<FleetFailureRecord>,
+}
+
+impl StoredFailure {
+    /// Its trace, if that is known.
+    pub(super) fn trace(&self) -> Option<Digest> {
+        self.record.as_ref().map(|record| record.trace)
+    }
 }
 
 /// Where a failure is.
@@ -353,8 +384,8 @@ impl FleetWorkerRecord {
     }
 }
 
-/// The failures of a target that can be read, with their keys' last parts, and for each record that cannot its state and why.
-type KnownFailures = (Vec<(FailureState, String, FleetFailureRecord)>, Vec<(FailureState, String)>);
+/// The failures of a target that can be read, with their keys' last parts, and for each record that cannot its state, its key and why.
+type KnownFailures = (Vec<(FailureState, String, FleetFailureRecord)>, Vec<(FailureState, StoreKey, String)>);
 
 /// The records of one store.
 pub struct FleetRecords<'a> {
@@ -381,15 +412,16 @@ impl FleetRecords<'_> {
         Ok(self.failures_and_refused(id)?.0)
     }
 
-    /// The same, and for each record that cannot be read its state and why.
+    /// The same, and for each record that cannot be read its state, its key and why.
     pub(super) fn failures_and_refused(&self, id: &str) -> Result<KnownFailures, SharedStoreError> {
         let (mut failures, mut refused) = (Vec::new(), Vec::new());
         for state in FailureState::ALL {
             let folder = StoreKey::new(&["failures", state.word(), id]);
             for name in self.store.list(&folder)? {
-                match self.read(&folder.join(&name))? {
+                let key = folder.join(&name);
+                match self.read(&key)? {
                     (Some(record), _) => failures.push((state, name, record)),
-                    (None, why) => refused.extend(why.map(|why| (state, why))),
+                    (None, why) => refused.extend(why.map(|why| (state, key, why))),
                 }
             }
         }
@@ -398,18 +430,23 @@ impl FleetRecords<'_> {
 
     /// The failures of all targets that stand.
     pub fn standing(&self) -> Result<Vec<FleetFailureRecord>, SharedStoreError> {
-        let mut failures: Vec<FleetFailureRecord> = Vec::new();
+        let stands = |StoredFailure { state, record, .. }: StoredFailure| record.filter(|record| record.stands(state));
+        Ok(self.stored_failures()?.into_iter().filter_map(stands).collect())
+    }
+
+    /// All records of failures, of whatever targets.
+    pub(super) fn stored_failures(&self) -> Result<Vec<StoredFailure>, SharedStoreError> {
+        let mut failures = Vec::new();
         for folder in self.store.folders()? {
-            let [kind, state, _] = folder.parts() else { continue };
-            let stands = [FailureState::Unshrunk, FailureState::Shrunk].iter().any(|stands| stands.word() == state);
-            if kind != "failures" || !stands {
-                continue;
-            }
+            let [kind, state, target] = folder.parts() else { continue };
+            let state = FailureState::ALL.into_iter().find(|known| known.word() == state);
+            let Some(state) = state.filter(|_| kind == "failures") else { continue };
             for name in self.store.list(&folder)? {
-                failures.extend(self.read::<FleetFailureRecord>(&folder.join(&name))?.0);
+                let key = folder.join(&name);
+                let record = self.read(&key)?.0;
+                failures.push(StoredFailure { key, target: target.clone(), state, record });
             }
         }
-        failures.retain(|failure| failure.status != RegressionStatus::Stale.word());
         Ok(failures)
     }
 
@@ -531,15 +568,7 @@ mod tests {
         use fozzy_trace::Status;
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
-        let target = FleetTarget {
-            id: "app-1".to_owned(),
-            name: "app.wasm".to_owned(),
-            kind: FleetTargetKind::Explore,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(FleetTargetKind::Explore);
         let collection = FleetCollection { targets: vec![target], uncollected: Vec::new() };
         for (state, status) in [("fixed", Status::Pass), ("unshrunk", Status::Error)] {
             store.put(&StoreKey::new(&["failures", state, "app-1", "3f2a"]), b"{\"target\": \"ap").expect("kept");

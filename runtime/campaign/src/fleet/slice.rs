@@ -232,15 +232,7 @@ mod tests {
     fn a_slice_that_ends_without_a_report_says_what_its_process_has_said_last() {
         let folder = tempfile::tempdir().expect("a folder");
         let log = folder.path().join("fleet-logs/app-1.log");
-        let target = FleetTarget {
-            id: "app-1".to_owned(),
-            name: "app.wasm".to_owned(),
-            kind: FleetTargetKind::Explore,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(FleetTargetKind::Explore);
         let request = SliceRequest {
             // A shell, which takes `explore` for the name of a script that is not there.
             program: Path::new("sh"),

@@ -32,13 +32,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures that are kept of one target.
+/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is said that
+/// later ones are not kept.
 pub(super) const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
 /// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
 /// the slices wait here, and are tried again after the next one.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
+
+/// Why it is not known of a failure how it stands that a slice has met first which has waited here.
+const OF_OLDER_BUILD: &str = "it was met on an older build, by a slice whose result has waited on its machine";
 
 /// CPU seconds in which more is found with [`TargetRecord::chance_in_minute`].
 const MINUTE_S: f64 = 60.0;
@@ -54,6 +58,8 @@ pub(super) struct SpooledSlice {
     pub(super) name: String,
     /// The build that was searched; `None` when its failures were not tried on it yet.
     pub(super) program: Option<Digest>,
+    /// The same, whether they were tried or not. `None` of a slice that an older version has left here.
+    pub(super) build: Option<Digest>,
     /// The build before, when this slice is the first of another one.
     pub(super) replaces: Option<Digest>,
     pub(super) cpu_s: f64,
@@ -88,7 +94,7 @@ pub(super) struct SpooledSlice {
 #[serde(rename_all = "camelCase")]
 pub(super) struct SpooledFailure {
     signature: FailureSignature,
-    /// Absent when this process has brought the store the same before.
+    /// Absent when this process has brought the store the same before, and when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<Digest>,
     is_shrunk: bool,
@@ -124,6 +130,8 @@ pub(super) struct WaitingFailure {
     pub(super) times: u64,
     /// When the first of these slices ended.
     pub(super) found_at: String,
+    /// Whether one of them, at least, has searched the build of today, or it is not known of one which it has searched.
+    pub(super) is_of_today: bool,
 }
 
 /// What a merge has changed.
@@ -135,6 +143,8 @@ pub(super) struct MergedSlice {
     /// The failures among them, with their traces.
     pub(super) found: Vec<(FailureSignature, Digest)>,
     pub(super) warnings: Vec<String>,
+    /// Failures that could not be kept, since their trace is gone: the next slice that meets one brings it again.
+    pub(super) lost: BTreeSet<FailureSignature>,
 }
 
 impl SpooledSlice {
@@ -163,6 +173,19 @@ impl SpooledSlice {
         self.explored_news = explore.discoveries_last_half;
         self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
         self.properties.clone_from(&explore.properties);
+    }
+
+    /// Whether the failures that it has met are of the program of today: one that has waited may be of an older build.
+    fn is_of_today(&self, record: &TargetRecord) -> bool {
+        let is_replaced = self.replaces.is_some() && self.replaces == record.program;
+        is_replaced || self.program.is_none_or(|it| record.program.is_none_or(|now| now == it))
+    }
+
+    /// Whether it says nothing of how a failure stands, since that was tried on another build after this slice had ended. Of a build whose
+    /// failures were not tried, nothing else tells whether it is the newer one.
+    fn is_before(&self, failure: &FleetFailureRecord) -> bool {
+        let is_other = self.program.is_none() && self.build.is_some() && self.build != failure.program;
+        is_other && failure.tried_at_s.is_some_and(|tried_at_s| self.ended_at_s < tried_at_s)
     }
 
     /// The failures that it has seen, and how often.
@@ -306,24 +329,34 @@ impl Spool {
     /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
     pub(super) fn failures(&self, target: &str, summary: &RunSummary) -> Result<Vec<SpooledFailure>, CampaignError> {
         let fuzz = summary.fuzz.iter().flat_map(|fuzz| &fuzz.findings);
-        let fuzz = fuzz.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
+        let fuzz = fuzz.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
         let explored = summary.explore.iter().flat_map(|explore| &explore.failures);
-        let explored = explored.map(|it| (&it.signature, &it.trace_path, &it.minimized_trace_path, it.times));
-        let mut failures = Vec::new();
-        for (signature, trace, smaller, times) in fuzz.chain(explored) {
-            let Some(signature) = signature.clone().filter(|_| !trace.is_empty()) else { continue };
-            let is_shrunk = smaller.is_some();
-            let known = (target.to_owned(), signature.to_string(), is_shrunk);
-            let trace = match self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
-                true => None,
-                false => {
-                    let bytes = crate::selector::bytes(Path::new(smaller.as_ref().unwrap_or(trace)))?;
-                    Some(self.store.put_blob(&bytes).map_err(store_error)?)
-                }
-            };
-            failures.push(SpooledFailure { signature, trace, is_shrunk, times });
+        let explored =
+            explored.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
+        let found =
+            fuzz.chain(explored).filter_map(|(signature, traces, times)| Some((signature.as_ref()?, traces, times)));
+        found.map(|(signature, traces, times)| self.keep_failure((target, signature), traces, times)).collect()
+    }
+
+    /// Keeps a failure of a target, with the smaller one of its traces. It was met all the same if none of them can be read.
+    fn keep_failure(
+        &self,
+        (target, signature): (&str, &FailureSignature),
+        (trace, smaller): (&str, Option<&str>),
+        times: u64,
+    ) -> Result<SpooledFailure, CampaignError> {
+        let (signature, is_shrunk) = (signature.clone(), smaller.is_some());
+        let known = (target.to_owned(), signature.to_string(), is_shrunk);
+        if self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
+            return Ok(SpooledFailure { signature, trace: None, is_shrunk, times });
         }
-        Ok(failures)
+        let read = |path: &str| crate::selector::bytes(Path::new(path)).ok();
+        let (bytes, is_shrunk) = match smaller.and_then(read) {
+            Some(bytes) => (Some(bytes), true),
+            None => (read(trace), false),
+        };
+        let trace = bytes.map(|bytes| self.store.put_blob(&bytes)).transpose().map_err(store_error)?;
+        Ok(SpooledFailure { signature, trace, is_shrunk, times })
     }
 
     /// Keeps a slice.
@@ -417,7 +450,11 @@ impl Spool {
                 }
             };
             self.store.delete(&key).map_err(store_error)?;
+            merged.lost.iter().for_each(|signature| self.forget_failure(&slice.target, signature));
             for failure in &slice.failures {
+                if failure.trace.is_none() || merged.lost.contains(&failure.signature) {
+                    continue;
+                }
                 let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(known);
                 failure.trace.map_or(Ok(false), |trace| self.store.delete_blob(&trace)).map_err(store_error)?;
@@ -466,9 +503,7 @@ impl Spool {
         let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
         let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
         let mut known = records.failures(&slice.target).map_err(store_error)?;
-        // One that has waited here may be of an older build.
-        let is_replaced = slice.replaces.is_some() && slice.replaces == record.program;
-        let is_of_today = is_replaced || slice.program.is_none_or(|it| record.program.is_none_or(|now| now == it));
+        let is_of_today = slice.is_of_today(&record);
         for failure in &slice.failures {
             let old = known.iter_mut().find(|(.., known)| known.signature == failure.signature);
             let state = if failure.is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
@@ -480,8 +515,8 @@ impl Spool {
                     continue;
                 }
                 old.times = old.times.saturating_add(failure.times);
-                let is_stale = old.status == RegressionStatus::Stale.word();
-                let is_back = *was == FailureState::Fixed || is_of_today && is_stale;
+                let is_of_today = is_of_today && !slice.is_before(old);
+                let is_back = is_of_today && !old.stands(*was);
                 let before = old.trace;
                 let is_better = is_back || *was == FailureState::Unshrunk && failure.is_shrunk;
                 // Once in the life of a worker, whose later slices bring no trace.
@@ -489,11 +524,14 @@ impl Spool {
                 if is_better || is_lost {
                     let moved = self.move_trace(store, failure)?;
                     old.trace = moved.unwrap_or(before);
-                    *was = if is_better || moved.is_some() { state } else { *was };
+                    // What is fixed stays so.
+                    let is_moved = moved.is_some() && *was != FailureState::Fixed;
+                    *was = if is_better || is_moved { state } else { *was };
                 }
-                if is_back || is_of_today {
+                if is_of_today {
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
                     (old.program, old.untried) = (slice.program.or(old.program), None);
+                    old.tried_at_s = None;
                 }
                 if is_back {
                     old.news_of = Some((worker.to_owned(), number));
@@ -507,15 +545,19 @@ impl Spool {
                 }
                 continue;
             }
-            if known.len() >= FAILURES_MAX {
+            let is_full = known.len() >= FAILURES_MAX;
+            if is_full && known.iter().all(|(state, _, failure)| failure.stands(*state)) {
                 let name = &slice.name;
                 merged.warnings.push(format!("{name}: more than {FAILURES_MAX} failures; later ones are not kept"));
                 continue;
             }
             let Some(trace) = self.move_trace(store, failure)? else {
-                merged.warnings.push(format!("{}: the trace of {} is lost", slice.name, failure.signature));
+                merged.lost.insert(failure.signature.clone());
                 continue;
             };
+            if is_full {
+                forget_oldest(store, &slice.target, &mut known)?;
+            }
             let mut counted = CountedSlices::default();
             counted.count(worker, number, slice.ended_at_s);
             let new = FleetFailureRecord {
@@ -524,7 +566,8 @@ impl Spool {
                 trace,
                 status: RegressionStatus::StillThere.word().to_owned(),
                 program: slice.program,
-                untried: None,
+                tried_at_s: None,
+                untried: (!is_of_today).then(|| OF_OLDER_BUILD.to_owned()),
                 times: failure.times,
                 found_at: slice.ended_at.clone(),
                 counted,
@@ -548,10 +591,14 @@ impl Spool {
                 features: record.features,
                 edges: record.edges,
                 corpus: record.corpus,
-                failures: known.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64,
+                failures: known.iter().filter(|(state, _, failure)| failure.stands(*state)).count() as u64,
                 worker: worker.to_owned(),
             };
             records.add_moment(&slice.target, moment).map_err(store_error)?;
+        }
+        for signature in &merged.lost {
+            let again = "the next slice that meets it brings one";
+            merged.warnings.push(format!("{}: the trace of {signature} is lost; {again}", slice.name));
         }
         merged.record = record;
         Ok(merged)
@@ -574,12 +621,18 @@ impl Spool {
         known.retain(|(of, known, _)| (of.as_str(), known.as_str()) != (target, signature.as_str()));
     }
 
-    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk.
-    pub(super) fn failures_waiting(&self) -> Result<Vec<WaitingFailure>, CampaignError> {
+    /// The failures that wait, each once, with the first trace of it, or the first that is shrunk. `build_of` has the build of today of the
+    /// target with an id, where that is known.
+    pub(super) fn failures_waiting(
+        &self,
+        build_of: impl Fn(&str) -> Option<Digest>,
+    ) -> Result<Vec<WaitingFailure>, CampaignError> {
         let mut failures: Vec<WaitingFailure> = Vec::new();
         for (worker, name) in self.waiting()? {
             let text = self.store.get(&StoreKey::new(&["slices", &worker, &name])).map_err(store_error)?;
             let slice = text.and_then(|text| serde_json::from_slice::<SpooledSlice>(&text).ok()).unwrap_or_default();
+            let build = slice.build.or(slice.program);
+            let is_of_today = build.is_none_or(|build| build_of(&slice.target).is_none_or(|today| today == build));
             for SpooledFailure { signature, trace, is_shrunk, times } in slice.failures {
                 let Some(path) = trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
                 let (target, is_same) = (&slice.name, |known: &&mut WaitingFailure| {
@@ -588,10 +641,12 @@ impl Spool {
                 match failures.iter_mut().find(is_same) {
                     None => {
                         let (target, found_at) = (target.clone(), slice.ended_at.clone());
-                        failures.push(WaitingFailure { target, signature, path, is_shrunk, times, found_at });
+                        let found = WaitingFailure { target, signature, path, is_shrunk, times, found_at, is_of_today };
+                        failures.push(found);
                     }
                     Some(known) => {
                         known.times += times;
+                        known.is_of_today |= is_of_today;
                         if is_shrunk && !known.is_shrunk {
                             (known.path, known.is_shrunk) = (path, true);
                         }
@@ -601,6 +656,23 @@ impl Spool {
         }
         Ok(failures)
     }
+}
+
+/// Has the failure of a target that was found first of those that do not stand make room for one that does.
+fn forget_oldest(
+    store: &dyn SharedStore,
+    target: &str,
+    known: &mut Vec<(FailureState, String, FleetFailureRecord)>,
+) -> Result<(), CampaignError> {
+    let found_at = |place: &usize| known[*place].2.found_at.clone();
+    let is_idle = |place: &usize| !known[*place].2.stands(known[*place].0);
+    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(()) };
+    let (state, name, FleetFailureRecord { trace, .. }) = known.remove(oldest);
+    store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
+    if !known.iter().any(|(.., other)| other.trace == trace) {
+        store.delete_blob(&trace).map_err(store_error)?;
+    }
+    Ok(())
 }
 
 /// The bytes of a blob; `None` when it is gone or damaged.

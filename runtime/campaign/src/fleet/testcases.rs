@@ -193,15 +193,7 @@ mod tests {
     const NAMES: [&str; 4] = ["seed.txt", "<b> 1", "../store.json", "a/b"];
 
     fn target() -> FleetTarget {
-        FleetTarget {
-            id: "app-1".into(),
-            name: "app.wasm".into(),
-            kind: FleetTargetKind::Fuzz("parse".into()),
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        }
+        FleetTarget::app(FleetTargetKind::Fuzz("parse".into()))
     }
 
     #[test]

@@ -53,14 +53,20 @@ impl FleetView<'_> {
             let (record, refused) = records.target(&target.id)?;
             document.warnings.extend(refused);
             let (known, unreadable) = records.failures_and_refused(&target.id)?;
-            for (state, why) in unreadable {
+            for (state, key, why) in unreadable {
                 document.unreadable_failures += u64::from(state != FailureState::Fixed);
-                document.warnings.push(format!("{why}; a failure that is found again is written anew"));
+                let command = self.store_command("dismiss", &key.to_string());
+                document.warnings.push(format!(
+                    "{why}; a failure that is found again is written anew, and who knows that it is mended forgets it: {command}"
+                ));
             }
-            for (_, _, FleetFailureRecord { signature, untried, .. }) in &known {
+            for (_, _, FleetFailureRecord { signature, untried, trace, .. }) in &known {
                 let why = untried.iter().map(|why| {
-                    let name = &target.name;
-                    format!("{name}: {signature} cannot be tried, and stands as before until it is met again: {why}")
+                    let (name, command) = (&target.name, self.store_command("dismiss", &format!("{STORED}{trace}")));
+                    format!(
+                        "{name}: {signature} cannot be tried, and stands as before until it is met again: {why}; who knows that it is \
+                         mended forgets it: {command}"
+                    )
                 });
                 document.warnings.extend(why);
             }
@@ -115,18 +121,20 @@ impl FleetView<'_> {
         document
     }
 
-    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed is there again. Of one that stands, the
-    /// slices that wait may be counted already: a fleet that was killed has left them after its last request.
+    /// A document with the failures of its targets that wait on this machine. One that the store has as fixed or stale is there again, if
+    /// it was met on the build of today. Of one that stands, the slices that wait may be counted already: a fleet that was killed has left
+    /// them after its last request.
     pub(super) fn with_waiting(mut document: FleetDocument, waiting: Vec<WaitingFailure>) -> FleetDocument {
         for failure in waiting {
             if !document.targets.iter().any(|row| row.name == failure.target) {
                 continue;
             }
+            let is_of_today = failure.is_of_today;
             let row = waiting_row(failure);
             let is_it =
                 |known: &&mut FleetFailureRow| (&known.target, &known.signature) == (&row.target, &row.signature);
             match document.failures.iter_mut().find(is_it) {
-                Some(known) if known.state != FailureState::Fixed.word() => {}
+                Some(known) if known.stands() || !is_of_today => {}
                 Some(known) => {
                     count_failure(&mut document.targets, &row);
                     *known = row;
@@ -244,6 +252,12 @@ impl FleetView<'_> {
         }
     }
 
+    /// What to type to have something done with the store. In place of a password it says `PASSWORD`.
+    fn store_command(&self, what: &str, word: &str) -> String {
+        let store = self.named.map(|named| format!("FOZZY_STORE={} ", shell_word(&with_masked_password(named))));
+        format!("{}fozzy store {what} {}", store.unwrap_or_default(), shell_word(word))
+    }
+
     /// What to type to see a trace of the store. In place of a password it says `PASSWORD`.
     pub(super) fn replay_command(&self, trace: &Digest) -> String {
         match (self.store.blob_path(trace), self.named) {
@@ -298,7 +312,7 @@ impl BroughtFailure {
 }
 
 fn waiting_row(
-    WaitingFailure { target, signature, path, is_shrunk, times, found_at }: WaitingFailure,
+    WaitingFailure { target, signature, path, is_shrunk, times, found_at, .. }: WaitingFailure,
 ) -> FleetFailureRow {
     let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
     FleetFailureRow {
@@ -336,7 +350,7 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
             .undiscovered_edges
             .map(|edges| edges.min(record.edges_total.saturating_sub(record.edges) as f64)),
         detectable_one_in: detectable_one_in(record.program_executions),
-        failures: failures.iter().filter(|row| row.state != FailureState::Fixed.word()).count() as u64,
+        failures: failures.iter().filter(|row| row.stands()).count() as u64,
         news_at: record.news_at.clone(),
         trouble: record.trouble.clone(),
     }
@@ -372,28 +386,27 @@ mod tests {
             is_shrunk: true,
             times: 2,
             found_at: "2026".to_owned(),
+            is_of_today: true,
         };
         let row = |site, state: &str| FleetFailureRow { state: state.to_owned(), ..waiting_row(failure(site)) };
-        let target = FleetTarget {
-            id: "app-1".to_owned(),
-            name: "app.wasm".to_owned(),
-            kind: FleetTargetKind::Explore,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(FleetTargetKind::Explore);
         let mut document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
-        let known = [row("1", "shrunk"), row("2", "fixed")];
+        let stale = |site| FleetFailureRow { status: "stale".to_owned(), ..row(site, "shrunk") };
+        let known = [row("1", "shrunk"), row("2", "fixed"), stale("5"), row("6", "fixed"), stale("7")];
         document.targets.push(target_row(&target, &TargetRecord::default(), &known));
         document.failures.extend(known);
         let of_another = WaitingFailure { target: "other.wasm".to_owned(), ..failure("4") };
-        let waiting = vec![failure("1"), failure("2"), failure("3"), of_another];
+        assert_eq!(document.targets[0].failures, 1, "neither what is fixed nor what is stale");
+        let of_older = |site| WaitingFailure { is_of_today: false, ..failure(site) };
+        let waiting =
+            vec![failure("1"), failure("2"), failure("3"), failure("5"), of_older("6"), of_older("7"), of_another];
         let document = FleetView::with_waiting(document, waiting);
         let found: Vec<_> = document.failures.iter().map(|row| (&*row.signature, &*row.state, row.times)).collect();
-        let expected = [("panic at 1", "shrunk", 2), ("panic at 2", "shrunk", 2), ("panic at 3", "shrunk", 2)];
-        assert_eq!((document.status, found), (Status::Fail, expected.to_vec()));
-        assert_eq!(document.targets[0].failures, 3, "the row counts those that stand");
+        let there = ["panic at 1", "panic at 2", "panic at 3", "panic at 5"].map(|it| (it, "shrunk", 2));
+        let expected = [&there[..], &[("panic at 6", "fixed", 2), ("panic at 7", "shrunk", 2)]].concat();
+        assert_eq!((document.status, found), (Status::Fail, expected));
+        assert_eq!(document.failures[5].status, "stale", "an older build says nothing of it");
+        assert_eq!(document.targets[0].failures, 4, "the row counts those that stand");
     }
 
     #[test]

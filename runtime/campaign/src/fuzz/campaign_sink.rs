@@ -277,12 +277,21 @@ impl FuzzObserver for CampaignSink {
         } else if now - self.said_at >= if self.config.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
             self.say(stats, now);
         }
-        self.is_settled = self.config.until.is_some_and(|until| until.is_met(stats.outlook(), now));
+        let searched_ns = self.config.clock.searched_ns();
+        let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
+        self.is_settled = self.config.until.is_some_and(is_met);
         !self.is_settled && self.config.time.is_none_or(|time| now < time.0)
     }
 
     fn defers_replay(&mut self) -> bool {
         self.config.time.is_some_and(|time| self.config.clock.elapsed_ns() > time.0 / REPLAY_SHARE)
+    }
+
+    fn on_search(&mut self) {
+        self.config.clock.begin_search();
+        if let Some(supervisor) = &self.config.supervisor {
+            supervisor.send(&WorkerEvent::Searching);
+        }
     }
 
     fn on_testcase(&mut self, testcase: &Testcase) -> Result<(), HarnessError> {

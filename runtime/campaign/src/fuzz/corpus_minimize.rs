@@ -1,32 +1,36 @@
 //! A corpus made small: equal files once, and of the rest few that reach as much as all.
 //!
 //! ```text
-//! files ─▶ each content once ─▶ executed ─▶ edges, ways to fail ─▶ set cover ─▶ what stays, what goes
+//! files ─▶ each content once ─▶ executed ─▶ features, ways to fail ─▶ set cover ─▶ what stays, what goes
 //! ```
 //!
-//! Invariants: nothing is removed or written before all that could be wrong was looked at; what stays reaches every edge that
+//! A feature is what it is for a campaign: an edge with about how often it was taken, and a power of two of memory. An input whose loop
+//! goes round more often has stayed in the corpus for that, and stays.
+//!
+//! Invariants: nothing is removed or written before all that could be wrong was looked at; what stays has every feature that
 //! was reached before, and fails in every way.
-//! Not here: set cover (`fozzy-search`), how inputs are found (`campaign_sink`).
+//! Not here: set cover (`fozzy-search`), how inputs are found (`campaign_sink`); depths of recursion and written pages, which are known of
+//! calls in a campaign alone.
 
 use super::corpus::is_digest;
 use super::corpus_files::{CorpusFile, copy, read};
 use crate::coverage::FUEL_TIMES;
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::inputs::{InputOptions, InputRunner};
+use crate::inputs::{InputOptions, InputRunResult, InputRunner};
 use crate::options::RunRequest;
 use crate::pipeline::{PreparedProgram, load, plan};
 use crate::project::Project;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Build;
-use fozzy_instrument::CoverageMode;
+use fozzy_instrument::{CoverageMode, hit_class};
 use fozzy_report::document::CorpusMinimizeDocument;
 use fozzy_search::fuzz::{InputCoverage, minimize_corpus};
-use fozzy_trace::{Digest, Duration};
+use fozzy_trace::{Digest, Duration, FailureSignature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// By whose edges inputs are compared.
+/// By whose features inputs are compared.
 pub struct CorpusExecution<'a> {
     /// The program.
     pub target: &'a Path,
@@ -117,6 +121,51 @@ struct MinimalSet {
     not_executed: u64,
 }
 
+/// Counts of an edge that are told apart.
+const CLASSES: u32 = 8;
+
+/// Numbers of what inputs reach, as it is met: edges, component by component, with a class of counts each; and what is no edge.
+#[derive(Default)]
+struct FeatureNumbers {
+    /// The first edge of a component.
+    first: BTreeMap<Digest, u32>,
+    failures: BTreeMap<FailureSignature, u32>,
+    /// By the power of two of the bytes.
+    memories: BTreeMap<u32, u32>,
+    /// Edges and others that have a number.
+    count: u32,
+}
+
+impl FeatureNumbers {
+    fn of(&mut self, found: InputRunResult) -> Vec<u32> {
+        let FeatureNumbers { first, failures, memories, count } = self;
+        let mut next = |more: u32| {
+            *count += more;
+            *count - more
+        };
+        let mut reached = Vec::new();
+        for (digest, (_, covered)) in &found.covered {
+            let first = *first.entry(*digest).or_insert_with(|| next(covered.edges.len() as u32));
+            let class = |hits: &u64| u32::from(hit_class(u8::try_from(*hits).unwrap_or(u8::MAX)));
+            let taken = covered.edges.iter().map(class).zip(first..).filter(|(class, _)| *class > 0);
+            reached.extend(taken.map(|(class, edge)| edge * CLASSES + class - 1));
+        }
+        if let Some(power) = found.memory_bytes.checked_ilog2() {
+            reached.push(*memories.entry(power).or_insert_with(|| next(1)) * CLASSES);
+        }
+        if let Some(failure) = found.verdict.signature {
+            reached.push(*failures.entry(failure).or_insert_with(|| next(1)) * CLASSES);
+        }
+        reached
+    }
+
+    /// How many edges are among these features.
+    fn edges(&self, features: impl Iterator<Item = u32>) -> u64 {
+        let reached: BTreeSet<u32> = features.map(|feature| feature / CLASSES).collect();
+        (reached.len() - self.failures.len() - self.memories.len()) as u64
+    }
+}
+
 /// Executes each input, and finds few that reach as much as all.
 fn enough(
     project: &Project,
@@ -130,39 +179,18 @@ fn enough(
         let message = "inputs are executed on the simulated computer, and the plan asks for the real one";
         return Err(CampaignError::new(ErrorKind::Plan, message));
     }
-    let build = Build { coverage: CoverageMode::SetOnce, ..Build::default() };
+    let build = Build { coverage: CoverageMode::Counters, ..Build::default() };
     let prepared = PreparedProgram::to_call(loaded, planned, &build)?;
     let mut runner = InputRunner::of(&executed.given, &prepared, FUEL_TIMES)?;
-    // Numbers of edges, component by component, and of ways to fail, as they are met.
-    let (mut first, mut failures, mut next) = (BTreeMap::<Digest, u32>::new(), BTreeMap::new(), 0u32);
-    let mut reaches = Vec::with_capacity(corpus.len());
+    let (mut numbers, mut reaches) = (FeatureNumbers::default(), Vec::with_capacity(corpus.len()));
     for input in corpus {
         if executed.budget.is_some_and(|budget| watch.elapsed_ns() >= budget.0) {
             break;
         }
-        let found = runner.execute_bytes(&input.bytes)?;
-        let mut reached = Vec::new();
-        for (digest, (_, covered)) in &found.covered {
-            let first = *first.entry(*digest).or_insert_with(|| {
-                let first = next;
-                next += covered.edges.len() as u32;
-                first
-            });
-            let taken = covered.edges.iter().zip(first..).filter(|(hits, _)| **hits > 0);
-            reached.extend(taken.map(|(_, number)| number));
-        }
-        if let Some(failure) = found.verdict.signature {
-            reached.push(*failures.entry(failure).or_insert_with(|| {
-                next += 1;
-                next - 1
-            }));
-        }
+        let reached = numbers.of(runner.execute_bytes(&input.bytes)?);
         reaches.push(InputCoverage { bytes: input.bytes.len() as u64, reached });
     }
-    let mut all: Vec<u32> = reaches.iter().flat_map(|reach| reach.reached.iter().copied()).collect();
-    all.sort_unstable();
-    all.dedup();
-    let edges = (all.len() - failures.len()) as u64;
+    let edges = numbers.edges(reaches.iter().flat_map(|reach| reach.reached.iter().copied()));
     let executed = reaches.len();
     let mut stay = minimize_corpus(&reaches);
     stay.extend(executed..corpus.len());

@@ -25,8 +25,8 @@ use crate::selector;
 use crate::store;
 use crate::wall_clock::Stopwatch;
 use crate::workers::{
-    Direction, STOP_GRACE, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss, WorkerRecord,
-    WorkerSlot, own_command,
+    Direction, STOP_GRACE, SearchBegin, Supervisor, SupervisorEnd, SupervisorObserver, SupervisorReport, WorkerLoss,
+    WorkerRecord, WorkerSlot, own_command,
 };
 use fozzy_report::{FuzzCoverage, FuzzFinding, FuzzSummary, ShownInput, SlowestInput, TimeSpent};
 use fozzy_search::stats::{Outlook, detectable_one_in};
@@ -83,6 +83,7 @@ impl FuzzWorkers<'_> {
             by_signature: BTreeMap::new(),
             known: BTreeSet::new(),
             watch: Stopwatch::start(),
+            search: SearchBegin::default(),
             is_settled: false,
             shown: (0, 0),
             unkept: DeferredError::default(),
@@ -111,6 +112,8 @@ struct Collector<'a> {
     /// Traces of workers that were reported.
     known: BTreeSet<PathBuf>,
     watch: Stopwatch,
+    /// Since when all search.
+    search: SearchBegin,
     /// Whether the risk is low enough, so that all end.
     is_settled: bool,
     /// When the last line was shown, and of how many executions.
@@ -133,7 +136,9 @@ impl SupervisorObserver<FuzzProtocol> for Collector<'_> {
         self.show(slots);
         let latest = slots.iter().flat_map(WorkerSlot::records).filter_map(|record| record.progress.as_ref());
         let discoveries = latest.map(|fuzz| fuzz.coverage.discoveries_last_half).sum();
-        let is_met = |until: RiskBound| until.is_met(Outlook { discoveries }, self.watch.elapsed_ns());
+        let searched_ns = self.search.searched_ns(slots, self.watch.elapsed_ns());
+        let is_met =
+            |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(Outlook { discoveries }, searched));
         // What workers find while they end does not change why they end.
         self.is_settled |= !(self.plan.stop)() && self.plan.until.is_some_and(is_met);
     }

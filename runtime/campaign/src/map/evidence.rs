@@ -275,7 +275,7 @@ impl Collector<'_> {
         let (all, mut failures) = (files.len(), 0);
         for (done, path) in files.iter().enumerate() {
             self.project.remarks.live(&format!("{done}/{all}  {shown}"));
-            let InputRunResult { covered, verdict } = runner.execute(path)?;
+            let InputRunResult { covered, verdict, .. } = runner.execute(path)?;
             if verdict.status != Status::Pass {
                 failures += 1;
                 failed.get_or_insert((verdict, path));

@@ -26,8 +26,26 @@ pub struct WorkerRecord<P: WorkerProtocol> {
     /// Whether it ended before its time.
     pub is_lost: bool,
     pub(super) is_ready: bool,
+    /// Whether it has executed what was there before.
+    pub(super) is_searching: bool,
     pub(super) is_complete: bool,
     pub(super) failure: Option<(String, bool)>,
+}
+
+/// When all shares were searched, and no longer executed what was there before.
+#[derive(Debug, Default)]
+pub struct SearchBegin(Option<u64>);
+
+impl SearchBegin {
+    /// Real time of the search at `now_ns`, by the same clock at each look; `None` before all of them have begun. Those that are given up
+    /// are not waited for.
+    pub fn searched_ns<P: WorkerProtocol>(&mut self, slots: &[WorkerSlot<P>], now_ns: u64) -> Option<u64> {
+        let has_begun = |slot: &WorkerSlot<P>| slot.is_over() || slot.records.iter().any(|record| record.is_searching);
+        if self.0.is_none() && slots.iter().all(has_begun) {
+            self.0 = Some(now_ns);
+        }
+        self.0.map(|begun_ns| now_ns.saturating_sub(begun_ns))
+    }
 }
 
 /// Whether a slot is worked on.
@@ -84,6 +102,7 @@ impl<P: WorkerProtocol> WorkerSlot<P> {
             report: None,
             is_lost: false,
             is_ready: false,
+            is_searching: false,
             is_complete: false,
             failure: None,
         });
@@ -100,5 +119,39 @@ impl<P: WorkerProtocol> WorkerSlot<P> {
 
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, SlotState::Over)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::result::ExploreProtocol;
+
+    #[test]
+    fn the_search_begins_when_all_that_are_not_given_up_search() {
+        let slot = |state: SlotState, is_searching: &[bool]| {
+            let mut slot = WorkerSlot::<ExploreProtocol>::new(0, None);
+            slot.state = state;
+            slot.records.extend(is_searching.iter().map(|is_searching| WorkerRecord {
+                stream: 0,
+                progress: None,
+                report: None,
+                is_lost: false,
+                is_ready: true,
+                is_searching: *is_searching,
+                is_complete: false,
+                failure: None,
+            }));
+            slot
+        };
+        let waiting = || SlotState::Waiting { until: Duration::ZERO };
+        let mut begin = SearchBegin::default();
+        let replaying = [slot(waiting(), &[true]), slot(waiting(), &[false])];
+        assert_eq!(begin.searched_ns(&replaying, 5), None);
+        assert_eq!(begin.searched_ns(&[slot(waiting(), &[])], 6), None, "no process of it was started yet");
+        // One process of a share has searched, and the one in its place replays again.
+        let searching = [slot(waiting(), &[true, false]), slot(SlotState::Over, &[false])];
+        assert_eq!([7, 9].map(|now_ns| begin.searched_ns(&searching, now_ns)), [Some(0), Some(2)]);
+        assert_eq!(begin.searched_ns(&replaying, 10), Some(3), "it has begun once");
     }
 }

@@ -261,6 +261,7 @@ impl<P: WorkerProtocol> Fleet<'_, P> {
         record.is_ready |= !matches!(event, WorkerEvent::Failed { .. });
         match event {
             WorkerEvent::Ready => {}
+            WorkerEvent::Searching => record.is_searching = true,
             WorkerEvent::Progress { progress } => record.progress = Some(progress),
             WorkerEvent::Found { finding } => {
                 if observer.on_found(worker, finding)? == Direction::Stop {

@@ -57,6 +57,8 @@ pub(crate) struct FleetArgs {
 pub(crate) enum StoreCommand {
     /// Copy everything that fleets have kept - estimates, failures, traces, corpora, counts - from one store to another
     Copy(StoreCopyArgs),
+    /// Take failures out of a store that are mended, and of which no trace can show it any more
+    Dismiss(StoreDismissArgs),
 }
 
 /// Copies a store. What only the other store has stays; what both have is counted once, however often and in whichever direction it is
@@ -70,4 +72,18 @@ pub(crate) struct StoreCopyArgs {
     /// Copy into a store that is not empty: what only one of them has counted is added, and a note says where that is not known.
     #[arg(long)]
     pub(crate) merge: bool,
+}
+
+/// Takes failures out of the store of a project's fleets, with their traces. One that is met again is found anew. Exit code: 0; 2 when one
+/// of them is not there, and then nothing is taken.
+#[derive(Debug, Args)]
+pub(crate) struct StoreDismissArgs {
+    /// The failures: each by its trace, as in `fozzy replay fozzy://DIGEST`, or by the key of its record, as in notes:
+    /// failures/STATE/TARGET/NAME.
+    #[arg(required = true, value_name = "FAILURE")]
+    pub(crate) failures: Vec<String>,
+    /// The store: a folder, or an address as redis://HOST/0?prefix=NAME [default: the environment variable FOZZY_STORE, or `fleet` in the
+    /// run store's folder]
+    #[arg(long, value_name = "DIR|ADDRESS")]
+    pub(crate) store: Option<String>,
 }

@@ -3,19 +3,20 @@
 use super::dashboard::{refused, serve_until_stopped};
 use super::run::seed;
 use super::worker::stop_flag;
-use crate::args::{FleetArgs, StoreCopyArgs};
+use crate::args::{FleetArgs, StoreCopyArgs, StoreDismissArgs};
 use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
 use fozzy_campaign::fleet::collector::FleetCollector;
 use fozzy_campaign::fleet::discovery::FleetScope;
+use fozzy_campaign::fleet::dismissal;
 use fozzy_campaign::fleet::dispatch::FleetRun;
 use fozzy_campaign::fleet::shared_store::{open_store, shared_store_error};
 use fozzy_campaign::fleet::store_copy::copy_store;
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_dashboard::{DashboardServer, DashboardSource};
-use fozzy_report::fleet::StoreCopyDocument;
+use fozzy_report::fleet::{StoreCopyDocument, StoreDismissDocument};
 use fozzy_trace::{Status, counted};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -99,4 +100,13 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(Status::Error.exit_code()),
     })
+}
+
+/// `fozzy store dismiss`.
+pub(crate) fn dismiss(context: &Context, args: &StoreDismissArgs) -> Result<ExitCode, CliError> {
+    let place = FleetPlace { store: args.store.as_deref(), project: None };
+    let store = place.of_anybody(context)?;
+    let dismissed = dismissal::dismiss(&*store, &args.failures)?;
+    context.printer.document(&StoreDismissDocument::new(store.place(), dismissed))?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -32,7 +32,9 @@
   const seconds = (s) => s < 90 ? `${s.toFixed(s < 10 ? 1 : 0)} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86400)} d`;
   // Files may be read years later: they have dates.
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
-  const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : `${Math.round(part * 100)} %`;
+  const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : part < 1 && part >= 0.995 ? "> 99 %" : `${Math.round(part * 100)} %`;
+  // An estimate is never sure that something comes.
+  const estimate = (part) => part >= 0.995 ? "> 99 %" : percent(part);
   const stands = (failure) => failure.state !== "fixed" && failure.status !== "stale";
   // By the server's clock: that of a browser may be anything.
   const isAtWork = (worker) => !fixed && worker.isAtWork;
@@ -69,7 +71,7 @@
     ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
     ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
-    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => [percent(t.chanceIfDoubled), undiscovered(t) ? h("div", { class: "faint" }, counted(undiscovered(t), "edge")) : null], "n",
+    ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => [estimate(t.chanceIfDoubled), undiscovered(t) ? h("div", { class: "faint" }, counted(undiscovered(t), "edge")) : null], "n",
       "The chance that as much again finds something new, and edges that can be reached and were not, at least (Chao's estimate)."],
   ];
 
@@ -142,6 +144,8 @@
 
   // Whether the page of a failure or of sources is there: an export may have been made without.
   const hasPage = (address) => !fixed || (measured.has(address) && !measured.get(address).why);
+  // Whether a file about a failure is there: an export names those that it has not.
+  const absent = new Set(fixed ? fixed.absent : []);
   // What programs are executed for, by its address: a document, why there is none, or that it is being made.
   const measured = new Map(Object.entries(fixed ? fixed.measured : {}));
   const measure = async (address) => {
@@ -266,7 +270,7 @@
         h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`)),
       h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
         page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
-        h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
+        absent.has(`failures/${failure.trace}.fozzy`) ? h("span", { class: "faint" }, "its trace is missing") : h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
         patchesOf(failure).map(([address, label]) => h("a", { href: address, download: true }, label))),
       failure.command ? copy(failure.command) : null);
   };
@@ -280,7 +284,7 @@
     const [ending, label, does] = PATCHES[kind];
     const address = `failures/${failure.trace}.${ending}`;
     return [address, label, does(failure), fixed ? address : `${failure.trace.slice(0, 12)}.${ending}`];
-  });
+  }).filter(([address]) => !absent.has(address));
 
   const patchesPage = () => {
     const rows = fleet.failures.filter((failure) => fits(failure.signature) || fits(failure.target)).flatMap((failure) => patchesOf(failure).map((patch) => [failure, patch]));
@@ -484,7 +488,7 @@
   const risk = (target) => {
     const { chanceInMinute: chance, detectableOneIn: oneIn } = target, left = undiscovered(target);
     const lines = [
-      chance === undefined ? null : `One more CPU minute finds something new with ${percent(chance)}.`,
+      chance === undefined ? null : `One more CPU minute finds something new with ${estimate(chance)}.`,
       left ? `At least ${counted(left, "more kept edge")} can be reached.` : null,
       oneIn > 1 ? `A failure in one of ${counted(oneIn, "execution")} of this program or more often would have been met with 95 %.` : null,
     ].filter(Boolean);
@@ -511,7 +515,7 @@
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
         card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
-        card(since(target.newsAt), "last new behaviour"), card(percent(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
+        card(since(target.newsAt), "last new behaviour"), card(estimate(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
       risk(target),
       target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       h("h2", {}, "How it went"),

@@ -49,6 +49,7 @@ fn keep_failure(state: &RouteState, trace: Digest) {
         trace,
         status: "still there".to_owned(),
         program: None,
+        tried_at_s: None,
         untried: None,
         times: 1,
         found_at: "2026-01-01T00:00:00Z".to_owned(),
@@ -139,6 +140,29 @@ async fn no_page_or_document_is_made_of_a_trace_that_is_not_what_its_name_says()
     }
     fs::remove_file(path(&name)).expect("it goes");
     assert_eq!(state.source.command(&page).expect("read"), None);
+}
+
+#[test]
+fn an_export_names_a_trace_that_is_missing_and_what_it_has_no_files_of() {
+    let (place, state) = state(&[]);
+    let trace = state.source.store.put_blob(b"a trace").expect("kept");
+    keep_failure(&state, trace);
+    let written = |name: &str| {
+        let folder = place.path().join(name);
+        let site = crate::export::export(&state.source, &folder, false).expect("written");
+        let page = fs::read_to_string(folder.join("index.html")).expect("a page");
+        let there = ["fozzy", "patch"].map(|ending| folder.join(format!("failures/{trace}.{ending}")).exists());
+        (site.warnings, page, there)
+    };
+    let (warnings, page, there) = written("whole");
+    assert_eq!((warnings, there), (Vec::new(), [true, true]));
+    // No program is in it whose input would be a testcase.
+    assert!(page.contains(&format!("\"absent\":[\"failures/{trace}.seed.patch\"]")), "{page}");
+    state.source.store.delete_blob(&trace).expect("it goes");
+    let (warnings, page, there) = written("partial");
+    let expected = "panic at x in app.wasm is written without its trace: it is not in the store";
+    assert_eq!((&warnings[..], there), (&[expected.to_owned()][..], [false, false]));
+    assert!(page.contains(expected) && page.contains(&format!("\"absent\":[\"failures/{trace}.fozzy\"")), "{page}");
 }
 
 #[tokio::test]

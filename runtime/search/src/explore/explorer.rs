@@ -135,6 +135,9 @@ pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
     fn on_step(&mut self, stats: &Stats) -> bool;
 
+    /// The search begins: paths of before were replayed.
+    fn on_search(&mut self) {}
+
     /// Something new was seen at the end of this path.
     ///
     /// # Errors
@@ -406,6 +409,7 @@ impl Exploration {
         if let Some(ended) = ended {
             return Ok(ended);
         }
+        io.observer.on_search();
         loop {
             if self.has_made_all_runs() {
                 return Ok(ExplorationEnd::Runs);

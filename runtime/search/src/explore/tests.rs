@@ -342,6 +342,41 @@ fn a_failure_whose_confirming_run_is_interrupted_is_told_and_ends_the_exploratio
     assert_eq!(exploration.findings().all().len(), 1);
 }
 
+/// Ends after some steps, and knows after which the search began.
+#[derive(Default)]
+struct Beginning {
+    steps: u64,
+    before_search: Vec<u64>,
+}
+
+impl ExplorationObserver for Beginning {
+    fn on_step(&mut self, stats: &Stats) -> bool {
+        self.steps = stats.steps;
+        stats.steps < 50
+    }
+    fn on_search(&mut self) {
+        self.before_search.push(self.steps);
+    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
+}
+
+#[test]
+fn the_search_begins_behind_the_paths_of_before() {
+    let row = strategy("coverage_guided").expect("there is one");
+    let before_search = |paths: FirstPaths<'_>| {
+        let (mut exploration, mut seen) =
+            (Exploration::new(Options::default(), row, &AnswerLog::default()), Beginning::default());
+        exploration.run(&mut lock(true), paths, &mut seen).expect("no machine");
+        seen.before_search
+    };
+    assert_eq!(before_search(FirstPaths::Found(&mut std::iter::empty())), [0]);
+    // All of its steps but the last, which ends the run.
+    let is_behind = |before: Vec<u64>| matches!(before[..], [steps] if steps + 1 >= DIGITS.len() as u64);
+    assert!(is_behind(before_search(FirstPaths::Found(&mut [opening()].into_iter()))));
+    let mut paths = RestoredPaths::new(vec![opening()], Vec::new());
+    assert!(is_behind(before_search(FirstPaths::Restored(&mut paths))));
+}
+
 #[test]
 fn what_paths_of_before_show_again_is_no_discovery() {
     let row = strategy("coverage_guided").expect("there is one");

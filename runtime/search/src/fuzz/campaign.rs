@@ -168,6 +168,9 @@ pub trait FuzzObserver {
         false
     }
 
+    /// The search begins: inputs of before were executed, or are from now on executed between rounds.
+    fn on_search(&mut self) {}
+
     /// Inputs that peers have found since the last call. It is asked between two rounds.
     ///
     /// # Errors
@@ -348,12 +351,15 @@ impl Campaign {
         let mut io = CampaignIo { target, observer };
         self.is_stopped = false;
         let halt = match self.execute_seeds(&mut io, seeds) {
-            Ok(()) => loop {
-                let replayed = self.import(&mut io).and_then(|()| self.execute_deferred(&mut io, seeds));
-                if let Err(halt) = replayed.and_then(|()| self.round(&mut io)) {
-                    break halt;
+            Ok(()) => {
+                io.observer.on_search();
+                loop {
+                    let replayed = self.import(&mut io).and_then(|()| self.execute_deferred(&mut io, seeds));
+                    if let Err(halt) = replayed.and_then(|()| self.round(&mut io)) {
+                        break halt;
+                    }
                 }
-            },
+            }
             Err(halt) => halt,
         };
         match halt {

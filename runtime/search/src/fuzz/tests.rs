@@ -230,11 +230,19 @@ fn found_within(executions: u64, code: impl Fn(&[u8], &mut SimulatedGuest) -> Gu
 #[derive(Default)]
 struct HastyObserver {
     asked: u32,
+    executions: u64,
+    /// Executions before the search began.
+    before_search: Vec<u64>,
 }
 
 impl FuzzObserver for HastyObserver {
-    fn on_execution(&mut self, _: &Stats) -> bool {
+    fn on_execution(&mut self, stats: &Stats) -> bool {
+        self.executions = stats.executions;
         true
+    }
+
+    fn on_search(&mut self) {
+        self.before_search.push(self.executions);
     }
 
     fn on_testcase(&mut self, _: &Testcase) -> Result<(), HarnessError> {
@@ -286,6 +294,7 @@ fn a_corpus_that_takes_too_long_is_replayed_between_rounds() {
     let mut campaign = Campaign::new(options(1, 2000), Dictionary::default());
     campaign.run(&mut target, &mut seeds, &mut observer).expect("it never fails");
     assert_eq!((observer.asked, campaign.stats().executions), (4, 2000));
+    assert_eq!(observer.before_search, [4], "the empty input, and the three that there was time for");
     let first_other = order.iter().skip(1).position(|is_seed| !is_seed).expect("rounds make others");
     assert!(first_other < 3 + 2 * 32, "rounds begin before all is replayed: {first_other}");
     assert_eq!(campaign.corpus().testcases().iter().filter(|kept| is_seed(&kept.input)).count(), 200, "all are there");

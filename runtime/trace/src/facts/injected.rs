@@ -18,8 +18,8 @@ pub const STRIKES_KEPT_MAX: usize = 16;
 pub const MISSED_KEPT_MAX: usize = 3;
 /// Losses of power that are kept, the first ones; further ones are counted.
 pub const LOSSES_KEPT_MAX: usize = 16;
-/// Names of operations that are counted apart from each other, of one run and of many; further ones are not counted: names that
-/// are made from values have no end.
+/// Names of operations that are counted apart from each other, of one run and of many: the first ones by the alphabet, whatever the order in
+/// which runs are added. Further ones are not counted: names that are made from values have no end.
 pub const OPERATION_NAMES_MAX: usize = 64;
 /// Sentences about one loss of power that are kept; the last one says how many there are more.
 pub const LOST_KEPT_MAX: usize = 16;
@@ -67,14 +67,18 @@ impl FaultOverlaps {
         }
     }
 
-    /// Whether operations of this name are counted.
+    /// Whether operations of this name are counted. One that is among the first of all names was never left out, so that its count is whole.
     pub fn note_name(&mut self, name: &str) -> bool {
-        let is_known = self.names.contains(name);
-        let is_counted = is_known || self.names.len() < OPERATION_NAMES_MAX;
-        if is_counted && !is_known {
-            self.names.insert(name.to_owned());
+        if self.names.contains(name) {
+            return true;
         }
-        is_counted
+        self.names.insert(name.to_owned());
+        if self.names.len() <= OPERATION_NAMES_MAX {
+            return true;
+        }
+        let last = self.names.pop_last().unwrap_or_default();
+        self.operations.retain(|(of, _), _| *of != last);
+        last != name
     }
 }
 
@@ -195,5 +199,34 @@ mod tests {
         }
         assert_eq!((all.names.len(), all.operations.len()), (OPERATION_NAMES_MAX, OPERATION_NAMES_MAX));
         assert_eq!(all.operations.get(&("add".to_owned(), 0)), Some(&(3 * OPERATION_NAMES_MAX as u64)));
+    }
+
+    fn sum<'a>(runs: impl Iterator<Item = &'a FaultOverlaps>) -> FaultOverlaps {
+        let mut all = FaultOverlaps::default();
+        runs.for_each(|run| all.add(run));
+        all
+    }
+
+    #[test]
+    fn which_names_are_counted_and_how_often_does_not_depend_on_the_order_of_runs() {
+        let runs: Vec<FaultOverlaps> = (0..200_u64)
+            .map(|number| {
+                let mut run = FaultOverlaps::default();
+                for name in [format!("op{}", number * 7 % 90), format!("op{}", number * 11 % 90)] {
+                    if run.note_name(&name) {
+                        *run.operations.entry((name, 0)).or_default() += 1;
+                    }
+                }
+                run
+            })
+            .collect();
+        let (forth, back) = (sum(runs.iter()), sum(runs.iter().rev()));
+        assert_eq!((&forth, forth.names.len()), (&back, OPERATION_NAMES_MAX));
+        // Several workers, each with a part of them.
+        let parts: Vec<FaultOverlaps> = (0..3).map(|worker| sum(runs.iter().skip(worker).step_by(3))).collect();
+        assert_eq!(sum(parts.iter()), forth);
+        let counted: u64 = forth.operations.values().sum();
+        let all = runs.iter().flat_map(|run| &run.operations).filter(|((name, _), _)| forth.names.contains(name));
+        assert_eq!(counted, all.map(|(_, times)| times).sum::<u64>(), "what is counted is counted as a whole");
     }
 }

@@ -118,6 +118,67 @@ fn hit_or_without_majority(mut nemeses: Nemeses, now: Instant) -> usize {
     (1..=5).map(NodeId).filter(|node| hit.contains(node) || !has_majority(*node)).count()
 }
 
+/// The machines that are hit, as the module says it: all are looked at again until nothing changes.
+fn hits_by_definition(nemeses: &Nemeses, gone: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+    let mut hits: BTreeSet<NodeId> = nemeses.active.iter().flat_map(|active| active.hits.iter().copied()).collect();
+    hits.extend(nemeses.damaged.iter().chain(nemeses.absent.iter().flatten()));
+    let parts: Vec<(&Grudge, &[NodeId])> =
+        nemeses.active.iter().map(|active| (&active.grudge, &nemeses.rules[active.rule].nodes[..])).collect();
+    let refuses =
+        |to: NodeId, from: NodeId| parts.iter().any(|(grudge, _)| grudge.cuts(from.0 as usize, to.0 as usize));
+    loop {
+        let before = hits.len();
+        for (_, among) in parts.iter().filter(|(grudge, _)| !grudge.0.is_empty()) {
+            for node in among.iter().copied() {
+                let is_away = |from: NodeId| hits.contains(&from) || gone.contains(&from);
+                let hears = |from: NodeId| from == node || !is_away(from) && !refuses(node, from);
+                let heard = among.iter().filter(|from| hears(**from)).count();
+                if among.iter().any(|from| refuses(node, *from)) && heard <= among.len() / 2 {
+                    hits.insert(node);
+                }
+            }
+        }
+        if hits.len() == before {
+            return hits;
+        }
+    }
+}
+
+#[test]
+fn who_is_hit_is_found_as_it_is_defined() {
+    let mut parted = 0;
+    for seed in 0..20 {
+        let words = ["partition", "one-way", "kill", "pause", "membership"];
+        let faults = words.iter().map(|word| nemesis(word, &[])).collect();
+        let mut lab = Lab::new(9, faults, phases(None, Some(60), HealScope::All), seed);
+        while lab.step().is_some() {
+            let nemeses = lab.nemeses();
+            for gone in [vec![], vec![3], vec![1, 2, 7]] {
+                let gone: BTreeSet<NodeId> = gone.into_iter().map(NodeId).collect();
+                assert_eq!(nemeses.hits(&gone), hits_by_definition(nemeses, &gone), "seed {seed}, without {gone:?}");
+                // One after the other, as long as the bound is kept.
+                let bounded =
+                    Nemeses { cluster: phases(Some(4), None, HealScope::All).expect("phases"), ..nemeses.clone() };
+                let mut expected = (Vec::new(), bounded.clone());
+                for node in (1..=9).map(NodeId) {
+                    let mut then = expected.1.clone();
+                    then.damaged.insert(node);
+                    if hits_by_definition(&expected.1, &gone).contains(&node) {
+                        expected.0.push(node);
+                    } else if hits_by_definition(&expected.1, &gone).len() < 4
+                        && hits_by_definition(&then, &gone).len() <= 4
+                    {
+                        expected = ([expected.0, vec![node]].concat(), then);
+                    }
+                }
+                assert_eq!(bounded.allowed((1..=9).map(NodeId).collect(), &gone), expected.0, "seed {seed}");
+            }
+            parted += usize::from(nemeses.active.iter().any(|active| !active.grudge.0.is_empty()));
+        }
+    }
+    assert!(parted > 20, "partitions were at work");
+}
+
 #[test]
 fn never_more_machines_are_hit_than_the_plan_allows() {
     let words = [

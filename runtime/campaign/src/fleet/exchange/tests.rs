@@ -13,15 +13,7 @@ struct Machine {
 impl Machine {
     fn new(kind: FleetTargetKind) -> Machine {
         let folder = tempfile::tempdir().expect("a folder");
-        let target = FleetTarget {
-            id: "app-1".into(),
-            name: "app.wasm".into(),
-            kind,
-            source: "app.wasm".into(),
-            is_built: false,
-            file: "app.wasm".into(),
-            flags: Vec::new(),
-        };
+        let target = FleetTarget::app(kind);
         Machine { folder, target }
     }
 

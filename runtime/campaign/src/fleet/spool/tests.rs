@@ -75,10 +75,15 @@ fn a_failure_of_several_slices_that_wait_is_one_with_the_trace_that_was_made_sma
     let place = Place::new();
     let spool = place.spool("one");
     fill(&spool, 1..=3);
-    let waiting = spool.failures_waiting().expect("they are read");
+    let waiting = spool.failures_waiting(|_| None).expect("they are read");
     let [failure] = &waiting[..] else { panic!("expected one failure, found {}", waiting.len()) };
     let trace = std::fs::read(&failure.path).expect("it is there");
     assert_eq!((failure.times, failure.is_shrunk, &*trace), (4, true, &b"a trace of src/lib.rs:7, true"[..]));
+    let is_of_today = |today: &[u8]| {
+        let waiting = spool.failures_waiting(|_| Some(Digest::of(today))).expect("they are read");
+        waiting[0].is_of_today
+    };
+    assert!(failure.is_of_today && is_of_today(b"a build") && !is_of_today(b"a newer one"));
 }
 
 #[test]
@@ -231,6 +236,121 @@ fn a_failure_that_is_met_again_stands_and_its_lost_trace_is_kept_again() {
     assert!(!place.failures()[0].3);
     assert_eq!(meet("four", b"a build"), 0, "it is known");
     assert_eq!(place.failures(), [(FailureState::Unshrunk, "panic at src/lib.rs:7".to_owned(), 8, true)]);
+}
+
+#[test]
+fn a_late_slice_of_an_older_build_has_no_failure_stand_again_that_is_fixed_on_the_build_of_today() {
+    let place = Place::new();
+    let records = FleetRecords { store: &place.store };
+    let known = || records.failures(TARGET).expect("it answers").pop().expect("a failure");
+    let digest = |build: &[u8]| Some(Digest::of(build));
+    let meet = |worker: &str, slice: SpooledSlice| {
+        let spool = place.spool(worker);
+        let failures = vec![failure(&spool, "src/lib.rs:7", false)];
+        spool.put(&SpooledSlice { failures, ..slice }).expect("kept");
+        let mut found = 0;
+        spool.merge(&place.store, |_, merged| found += merged.found.len()).expect("it answers");
+        (found, known().0, known().2.status)
+    };
+    let spool = place.spool("zero");
+    let of = |program: Option<Digest>, build: &[u8], ended_at_s| {
+        let slice = slice(&spool, 2);
+        SpooledSlice { program, build: digest(build), ended_at_s, ..slice }
+    };
+    let there = |found| (found, FailureState::Unshrunk, "still there".to_owned());
+    let fixed = || (0, FailureState::Fixed, "fixed".to_owned());
+    assert_eq!(meet("one", of(digest(b"old"), b"old", 10.0)), there(1));
+    // The target is built anew, and the failure is tried on that.
+    let record = TargetRecord { program: digest(b"new"), ..place.record() };
+    records.put_target(TARGET, &record).expect("kept");
+    let fix = || {
+        let mut failure = known().2;
+        (failure.status, failure.program, failure.tried_at_s) = ("fixed".to_owned(), digest(b"new"), Some(100.0));
+        records.put_failure(TARGET, FailureState::Fixed, &failure).expect("kept");
+    };
+    fix();
+    // Slices of before, whose results were not merged until now: of a build whose failures were tried, and of one whose were not.
+    assert_eq!(meet("two", of(digest(b"old"), b"old", 90.0)), fixed());
+    assert_eq!(meet("three", of(None, b"old", 90.0)), fixed());
+    place.store.delete_blob(&known().2.trace).expect("deleted");
+    assert_eq!(meet("four", of(None, b"old", 91.0)), fixed(), "also where it brings the trace again");
+    assert_eq!(known().2.times, 8, "they are counted all the same");
+    // What is met on the build of today stands, and so does what is met after that on a build that nothing was tried on.
+    assert_eq!(meet("five", of(digest(b"new"), b"new", 95.0)), there(1));
+    fix();
+    assert_eq!(meet("six", of(None, b"newer", 110.0)), there(1));
+    // One that nobody has met before is kept, with a note that it was not tried.
+    let other = vec![failure(&spool, "src/lib.rs:9", false)];
+    spool.put(&SpooledSlice { failures: other, ..of(digest(b"old"), b"old", 90.0) }).expect("kept");
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    let all = records.failures(TARGET).expect("it answers");
+    let untried: Vec<bool> = all.iter().map(|(.., failure)| failure.untried.is_some()).collect();
+    assert_eq!((all.len(), untried.iter().filter(|untried| **untried).count()), (2, 1));
+}
+
+#[test]
+fn a_failure_whose_trace_cannot_be_read_is_met_all_the_same_and_the_next_slice_brings_its_trace() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+    let path = |name: &str| place.folder.path().join(name).display().to_string();
+    std::fs::write(path("large.fozzy"), b"a large trace").expect("written");
+    let meet = |trace: &str, smaller: Option<&str>| {
+        let kept = spool.keep_failure((TARGET, &signature), (trace, smaller), 2).expect("the spool takes it");
+        spool.put(&SpooledSlice { failures: vec![kept], ..slice(&spool, 2) }).expect("kept");
+        let mut warnings = Vec::new();
+        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
+        let known = place.failures().into_iter().map(|(state, _, times, is_whole)| (state, times, is_whole));
+        (warnings.len(), known.collect::<Vec<(FailureState, u64, bool)>>())
+    };
+    let none: Vec<(FailureState, u64, bool)> = Vec::new();
+    // One that was not kept, and those that another process has removed.
+    for (trace, smaller) in [("", None), (&*path("gone.fozzy"), Some(&*path("gone.min.fozzy")))] {
+        assert_eq!(meet(trace, smaller), (1, none.clone()), "it is said");
+    }
+    let large = path("large.fozzy");
+    assert_eq!(meet(&large, Some(&path("gone.min.fozzy"))), (0, vec![(FailureState::Unshrunk, 2, true)]));
+    // Known, and met again without one.
+    assert_eq!(meet("", None), (0, vec![(FailureState::Unshrunk, 4, true)]));
+    std::fs::write(path("small.fozzy"), b"a small trace").expect("written");
+    assert_eq!(meet(&large, Some(&path("small.fozzy"))), (0, vec![(FailureState::Shrunk, 6, true)]));
+}
+
+#[test]
+fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
+    let place = Place::new();
+    let records = FleetRecords { store: &place.store };
+    let spool = place.spool("one");
+    let meet = |site: &str| {
+        let failures = vec![failure(&spool, site, true)];
+        spool.put(&SpooledSlice { failures, ..slice(&spool, 2) }).expect("kept");
+        let mut warnings = Vec::new();
+        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
+        warnings
+    };
+    assert_eq!(meet("first"), [""; 0]);
+    let (.., first) = records.failures(TARGET).expect("it answers").remove(0);
+    for number in 1..FAILURES_MAX {
+        let signature = FailureSignature { site: format!("{number:03}"), ..first.signature.clone() };
+        let (found_at, status) = (format!("2025-{number:03}"), "stale".to_owned());
+        let record = FleetFailureRecord { signature, found_at, status, ..first.clone() };
+        // Two of them do not stand.
+        let record = if number < 3 { record } else { FleetFailureRecord { status: first.status.clone(), ..record } };
+        records.put_failure(TARGET, FailureState::Shrunk, &record).expect("kept");
+    }
+    let sites = || -> BTreeSet<String> {
+        let all = records.failures(TARGET).expect("it answers").into_iter();
+        all.map(|(.., failure)| failure.signature.site).collect()
+    };
+    for (found, forgotten) in [("new", "001"), ("newer", "002")] {
+        assert!(sites().contains(forgotten));
+        assert_eq!(meet(found), [""; 0]);
+        assert_eq!((sites().contains(found), sites().contains(forgotten), sites().len()), (true, false, FAILURES_MAX));
+    }
+    assert!(place.failures().iter().all(|(.., is_whole)| *is_whole), "the others have the trace of what was forgotten");
+    let warnings = meet("newest");
+    assert!(warnings.len() == 1 && warnings[0].contains("later ones are not kept"), "{warnings:?}");
+    assert!(!sites().contains("newest"));
 }
 
 #[test]

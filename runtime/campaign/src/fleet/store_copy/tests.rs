@@ -73,6 +73,7 @@ fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
         trace: Digest::of(&trace_of(times)),
         status: "still there".to_owned(),
         program: None,
+        tried_at_s: None,
         untried: None,
         times,
         found_at: format!("202{times}"),

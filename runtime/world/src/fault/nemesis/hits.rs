@@ -27,29 +27,107 @@ pub(crate) struct PartitionCut<'a> {
     pub(crate) among: &'a [NodeId],
 }
 
+/// All partitions that count, and whom they are among.
+struct CountedPartitions<'a> {
+    cuts: Vec<PartitionCut<'a>>,
+    members: Vec<BTreeSet<NodeId>>,
+    /// Machines whose programs are gone.
+    gone: &'a BTreeSet<NodeId>,
+    /// Whether who is hit or gone is not heard.
+    counts_together: bool,
+}
+
+/// A machine that is parted from others of a partition, and how many of its machines it hears.
+#[derive(Clone, Copy)]
+struct PartedMachine {
+    node: NodeId,
+    partition: usize,
+    heard: usize,
+}
+
+/// Machines that are hit, and what the others hear then.
+#[derive(Clone)]
+struct HitMachines {
+    hits: BTreeSet<NodeId>,
+    parted: Vec<PartedMachine>,
+}
+
+impl CountedPartitions<'_> {
+    fn refuses(&self, to: NodeId, from: NodeId) -> bool {
+        self.cuts.iter().any(|parted| parted.grudge.cuts(from.0 as usize, to.0 as usize))
+    }
+
+    /// Whom a machine must hear more of than this many, itself included.
+    fn half(&self, parted: &PartedMachine) -> usize {
+        self.cuts[parted.partition].among.len() / 2
+    }
+
+    /// These are hit, and those that hear no majority then.
+    fn hit(&self, chosen: BTreeSet<NodeId>) -> HitMachines {
+        let mut all = HitMachines { hits: BTreeSet::new(), parted: Vec::new() };
+        for (partition, cut) in self.cuts.iter().enumerate() {
+            for node in cut.among.iter().copied() {
+                if cut.among.iter().any(|from| self.refuses(node, *from)) {
+                    let is_heard = |from: &&NodeId| {
+                        let is_away = self.counts_together && self.gone.contains(*from);
+                        **from == node || !is_away && !self.refuses(node, **from)
+                    };
+                    let heard = cut.among.iter().filter(is_heard).count();
+                    all.parted.push(PartedMachine { node, partition, heard });
+                }
+            }
+        }
+        let unheard = all.parted.iter().filter(|parted| parted.heard <= self.half(parted)).map(|parted| parted.node);
+        let first: Vec<NodeId> = chosen.into_iter().chain(unheard).collect();
+        first.into_iter().for_each(|node| self.hit_more(&mut all, node));
+        all
+    }
+
+    /// One more is hit: who hears it no longer may be hit, too. Each machine is looked at once, whatever else is hit.
+    fn hit_more(&self, all: &mut HitMachines, node: NodeId) {
+        let mut next = vec![node];
+        while let Some(node) = next.pop() {
+            // Who is gone was not heard before.
+            if !all.hits.insert(node) || !self.counts_together || self.gone.contains(&node) {
+                continue;
+            }
+            for parted in &mut all.parted {
+                let is_other = parted.node != node && self.members[parted.partition].contains(&node);
+                if is_other && !self.refuses(parted.node, node) {
+                    parted.heard -= 1;
+                    if parted.heard <= self.half(parted) {
+                        next.push(parted.node);
+                    }
+                }
+            }
+        }
+    }
+}
+
 impl Nemeses {
     /// Machines that are hit now; `gone` are those whose programs are gone, whatever the reason.
     pub(crate) fn hits(&self, gone: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
-        self.with_parted(self.chosen(), None, gone)
+        self.partitions(None, gone).hit(self.chosen()).hits
     }
 
     /// Of some machines, in their order, those that may be hit, too.
     pub(crate) fn allowed(&self, targets: Vec<NodeId>, gone: &BTreeSet<NodeId>) -> Vec<NodeId> {
         let Some(most) = self.cluster.hit_max else { return targets };
-        let mut hits = self.hits(gone);
+        let partitions = self.partitions(None, gone);
+        let mut now = partitions.hit(self.chosen());
         let is_allowed = |node: &NodeId| {
-            if hits.contains(node) {
+            if now.hits.contains(node) {
                 return true;
             }
             // Who comes is one more, whatever else follows from it.
-            if hits.len() >= most as usize {
+            if now.hits.len() >= most as usize {
                 return false;
             }
-            let chosen = hits.iter().copied().chain([*node]).collect();
-            let more = self.with_parted(chosen, None, gone);
-            let is_within = more.len() <= most as usize;
+            let mut then = now.clone();
+            partitions.hit_more(&mut then, *node);
+            let is_within = then.hits.len() <= most as usize;
             if is_within {
-                hits = more;
+                now = then;
             }
             is_within
         };
@@ -59,7 +137,7 @@ impl Nemeses {
     /// Whether a partition may come, too.
     pub(crate) fn allows(&self, parted: PartitionCut<'_>, gone: &BTreeSet<NodeId>) -> bool {
         let Some(most) = self.cluster.hit_max else { return true };
-        self.with_parted(self.chosen(), Some(parted), gone).len() <= most as usize
+        self.partitions(Some(parted), gone).hit(self.chosen()).hits.len() <= most as usize
     }
 
     /// Machines that are hit by themselves.
@@ -68,35 +146,14 @@ impl Nemeses {
         active.chain(self.damaged.iter().copied()).chain(self.absent.iter().flatten().copied()).collect()
     }
 
-    /// These, and those that hear no majority then.
-    fn with_parted(
-        &self,
-        mut hits: BTreeSet<NodeId>,
-        new: Option<PartitionCut<'_>>,
-        gone: &BTreeSet<NodeId>,
-    ) -> BTreeSet<NodeId> {
+    /// Those at work, and a new one.
+    fn partitions<'a>(&'a self, new: Option<PartitionCut<'a>>, gone: &'a BTreeSet<NodeId>) -> CountedPartitions<'a> {
         let counts_together = self.edition >= Edition::EIGHTH;
         let active = self.active.iter().filter(|active| counts_together && !active.grudge.0.is_empty());
         let active =
             active.map(|active| PartitionCut { grudge: &active.grudge, among: &self.rules[active.rule].nodes });
-        let partitions: Vec<PartitionCut<'_>> = active.chain(new).collect();
-        let refuses = |to: NodeId, from: NodeId| {
-            partitions.iter().any(|parted| parted.grudge.cuts(from.0 as usize, to.0 as usize))
-        };
-        loop {
-            let is_away = |node: &NodeId| counts_together && (hits.contains(node) || gone.contains(node));
-            let hears = |to: NodeId, from: NodeId| !is_away(&from) && !refuses(to, from);
-            let is_hit = |node: NodeId, among: &[NodeId]| {
-                let heard = || among.iter().filter(|from| **from == node || hears(node, **from)).count();
-                among.iter().any(|from| refuses(node, *from)) && heard() <= among.len() / 2
-            };
-            let all = partitions.iter().flat_map(|parted| parted.among.iter().map(move |node| (*node, parted.among)));
-            let more = all.filter(|&(node, among)| !hits.contains(&node) && is_hit(node, among));
-            let more: Vec<NodeId> = more.map(|(node, _)| node).collect();
-            if more.is_empty() {
-                return hits;
-            }
-            hits.extend(more);
-        }
+        let cuts: Vec<PartitionCut<'a>> = active.chain(new).collect();
+        let members = cuts.iter().map(|cut| cut.among.iter().copied().collect()).collect();
+        CountedPartitions { cuts, members, gone, counts_together }
     }
 }
