@@ -50,8 +50,10 @@ pub(crate) struct Region {
     mapped: usize,
     /// Pages that the host wrote for the guest since they were forgotten last; `None` unless a tracker asks for them.
     written: Mutex<Option<BTreeSet<u32>>>,
-    /// Whether any are noted: asked at each write, which takes no lock.
+    /// Whether a tracker asks for them: looked at by each write, which takes no lock.
     notes: AtomicBool,
+    /// Whether any are noted now: looked at by each restore, which takes no lock where the host writes nothing.
+    has_noted: AtomicBool,
     /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
     filed: AtomicUsize,
 }
@@ -82,6 +84,7 @@ impl Region {
             filed: AtomicUsize::new(0),
             written: Mutex::new(None),
             notes: AtomicBool::new(false),
+            has_noted: AtomicBool::new(false),
         };
         region.grow(accessible)?;
         Ok(region)
@@ -182,6 +185,7 @@ impl Region {
     fn note(&self, offset: usize, length: usize) {
         if let (Some(pages), true) = (&mut *self.noted(), length > 0) {
             pages.extend((offset / PAGE_BYTES) as u32..=((offset + length - 1) / PAGE_BYTES) as u32);
+            self.has_noted.store(true, Ordering::Relaxed);
         }
     }
 
@@ -191,14 +195,21 @@ impl Region {
         self.notes.store(true, Ordering::Relaxed);
     }
 
-    /// Calls `each` for the pages that were noted.
+    /// Calls `each` for the pages that were noted. Call it as [`Region::bytes`]: nobody notes any meanwhile.
+    #[inline]
     pub(crate) fn each_noted(&self, each: impl FnMut(u32)) {
-        self.noted().iter().flatten().copied().for_each(each);
+        if self.has_noted.load(Ordering::Relaxed) {
+            self.noted().iter().flatten().copied().for_each(each);
+        }
     }
 
-    /// Forgets the pages that were noted.
+    /// Forgets the pages that were noted. Call it as [`Region::bytes`].
+    #[inline]
     pub(crate) fn forget_noted(&self) {
-        self.noted().iter_mut().for_each(BTreeSet::clear);
+        if self.has_noted.load(Ordering::Relaxed) {
+            self.noted().iter_mut().for_each(BTreeSet::clear);
+            self.has_noted.store(false, Ordering::Relaxed);
+        }
     }
 
     fn noted(&self) -> MutexGuard<'_, Option<BTreeSet<u32>>> {
@@ -512,6 +523,26 @@ mod tests {
             write(&moved, at, 1);
         }
         assert_ne!(plain.digest(), moved.digest());
+    }
+
+    #[test]
+    fn pages_that_the_host_writes_are_noted_once_somebody_asks_until_they_are_forgotten() {
+        let region = Region::map(65_536, 65_536, 4096).expect("address space");
+        let noted = || {
+            let mut pages = Vec::new();
+            region.each_noted(|page| pages.push(page));
+            pages
+        };
+        region.write_for_guest(0, &[1]);
+        assert!(noted().is_empty(), "nobody has asked");
+        region.note_written();
+        region.write_for_guest(4095, &[1, 2]);
+        region.write_for_guest(3 * 4096, &[]);
+        assert_eq!(noted(), [0, 1]);
+        region.forget_noted();
+        assert!(noted().is_empty());
+        region.write_for_guest(2 * 4096, &[1]);
+        assert_eq!(noted(), [2]);
     }
 
     #[test]
