@@ -431,7 +431,7 @@ fn linked<'a>(
 
 fn compiled(
     engine: &Engine,
-    component: &[u8],
+    component: &Arc<[u8]>,
     switches: &Switches,
     build: &Build,
     cache: Option<&Cache>,
