@@ -188,6 +188,11 @@ pub trait DecisionSource: Send {
     /// Another source that will give the answers that this one would give from here on.
     fn fork(&self) -> Box<dyn DecisionSource>;
 
+    /// Whether nothing comes of it but its answers: an execution that is given up can be begun again with a fork of before.
+    fn is_repeatable(&self) -> bool {
+        false
+    }
+
     /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         let _ = (ask, bytes);

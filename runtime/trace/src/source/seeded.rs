@@ -127,6 +127,10 @@ impl DecisionSource for SeededSource {
     fn fork(&self) -> Box<dyn DecisionSource> {
         Box::new(self.clone())
     }
+
+    fn is_repeatable(&self) -> bool {
+        true
+    }
 }
 
 /// Apart, so that the short way stays short.
