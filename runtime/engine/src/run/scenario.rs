@@ -146,7 +146,7 @@ pub(crate) enum CallMode {
 
 impl CallMode {
     /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is. One that may be interrupted
-    /// has to stop in the middle of a call.
+    /// has to stop in the middle of a call, unless it is tried without that.
     fn of(program: &Program, host: &Host) -> CallMode {
         let stops_for_looks = host.run.interrupt().is_some() && host.run.kept_back().is_none();
         if stops_for_looks || !is_alone(program, &host.run.world.plan) { CallMode::Turns } else { CallMode::Alone }
@@ -468,7 +468,8 @@ fn hand_out(store: &mut Store<Host>) -> wasmtime::Result<()> {
 
 fn hand_out_of(store: &mut Store<Host>, kept: u64) -> wasmtime::Result<()> {
     let has = store.get_fuel()?;
-    if has >= INTERRUPT_FUEL / 2 {
+    // With all of it, the guest comes to its end soon.
+    if has >= INTERRUPT_FUEL / 2 || kept == 0 {
         return Ok(());
     }
     store.data().run.look_between_calls().map_err(wasmtime::Error::new)?;
