@@ -12,8 +12,8 @@
 //! of small memories are kept when these are gone (`recycled`).
 //!
 //! Invariants: the digest of a memory depends on its size and bytes only; bytes from `byte_size` on are inaccessible; a region lives as long as the last of its
-//! owners (wasmtime's store, our list); fresh memory is zero, also in a mapping that had another one, and memory that was offered is what its
-//! owner made it.
+//! owners (wasmtime's store, our list); fresh memory is zero, also in a mapping that another one had, and memory that was offered is
+//! what its owner made it.
 //! Not here: dirty tracking and restoring (`reactor`).
 
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
@@ -88,7 +88,7 @@ impl Region {
         Ok(region)
     }
 
-    /// The same, in the mapping of a memory that is gone where there is one.
+    /// A memory of these bytes, which is zero: in the mapping of one that is gone where there is one.
     fn fresh(accessible: usize, reserved: usize, guard: usize) -> Result<Region, String> {
         let sizes = MappingSizes { minimum: accessible, reserved, mapped: reserved.saturating_add(guard).max(1) };
         let recycled = if UNTOUCHED.get() { None } else { Region::recycled(sizes) };

@@ -217,8 +217,8 @@ impl Run {
         self.interrupt.as_ref()
     }
 
-    /// Looks for an interruption between the calls of its guest, which is alone, and not in the middle of them. A guest that goes on for long
-    /// in a call makes it give up.
+    /// Looks for an interruption between the calls of its guest, which is alone, and not in the middle of them. A guest that goes
+    /// on for long in a call makes it give up.
     #[must_use]
     pub fn looking_between_calls(self, yes: bool) -> Run {
         Run { kept_back: yes.then_some(0), ..self }
