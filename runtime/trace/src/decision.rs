@@ -188,9 +188,10 @@ pub trait DecisionSource: Send {
     /// Another source that will give the answers that this one would give from here on.
     fn fork(&self) -> Box<dyn DecisionSource>;
 
-    /// Whether nothing comes of it but its answers: an execution that is given up can be begun again with a fork of before.
-    fn is_repeatable(&self) -> bool {
-        false
+    /// A source for the same execution once more, should it be given up: it answers as this one does from here on, and from its first
+    /// answer on nothing is left of what this one has noted since. `None` when that cannot be had.
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        None
     }
 
     /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.

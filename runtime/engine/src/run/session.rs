@@ -429,10 +429,8 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
-        if !self.looks_between_calls(&*source) {
-            return self.execute_as(source, keep, false);
-        }
-        let again = source.fork();
+        let again = if self.looks_between_calls() { source.begun_again() } else { None };
+        let Some(again) = again else { return self.execute_as(source, keep, false) };
         let execution = self.execute_as(source, keep.clone(), true);
         match self.is_slow {
             true => self.execute_as(again, keep, false),
@@ -444,13 +442,13 @@ impl Executor for Session {
 impl Session {
     /// Whether the next execution, which can be interrupted, is tried without stops in the middle of calls, for each of which a fiber is
     /// made: nobody has heard of it when it is given up and begun again.
-    fn looks_between_calls(&self, source: &dyn DecisionSource) -> bool {
+    fn looks_between_calls(&self) -> bool {
         let is_heard = self.tee.is_some() || self.sink.is_some() || self.activity.is_some() || self.is_narrated;
         let is_live = self.reality.is_some() || self.stdin.as_ref().is_some_and(|input| input.is_live());
         let is_stopped = self.block_stop.is_some() || self.refusal_stop.is_some();
         let is_observed = self.criteria.is_some() || self.compared.is_some() || self.program.how().heap.is_some();
         let is_plain = !(is_heard || is_live || is_stopped || is_observed);
-        let is_wanted = !self.is_slow && self.interrupt.is_armed() && source.is_repeatable();
+        let is_wanted = !self.is_slow && self.interrupt.is_armed();
         is_plain && is_wanted && scenario::looks_between_calls(&self.program, &self.start.plan)
     }
 

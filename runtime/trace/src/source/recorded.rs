@@ -120,8 +120,8 @@ impl DecisionSource for RecordedSource {
         Box::new(self.clone())
     }
 
-    fn is_repeatable(&self) -> bool {
-        true
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        Some(self.fork())
     }
 
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {

@@ -128,8 +128,8 @@ impl DecisionSource for SeededSource {
         Box::new(self.clone())
     }
 
-    fn is_repeatable(&self) -> bool {
-        true
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        Some(self.fork())
     }
 }
 
