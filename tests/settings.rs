@@ -5,7 +5,7 @@
 //! ```
 
 use fozzy_engine::{Interrupt, Program, Session, Switches};
-use fozzy_trace::plan::Inputs;
+use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::Arc;
@@ -211,6 +211,64 @@ fn looks_for_an_interruption_change_nothing_and_an_interruption_leaves_nothing()
         assert_eq!(format!("{watched:?}"), format!("{quiet:?}"), "the same to the last instruction");
         interrupt.arm(Arc::new(|| true));
         assert!(execute(&interrupt).is_err_and(|error| error.is_interruption()) && interrupt.has_struck());
+        interrupt.disarm();
+        assert_eq!(format!("{:?}", execute(&interrupt).expect("the machine is fit")), format!("{quiet:?}"));
+    }
+}
+
+/// A scenario whose steps go around a loop so many times in one of its sequences.
+fn looping_scenario(rounds: u32) -> String {
+    format!(
+        r#"(module
+          (memory (export "memory") 1)
+          (global $sequence (mut i32) (i32.const 0))
+          ;; The name, the flows (one), the invariants (none); its name, and its weight.
+          (data (i32.const 0) "\40\00\00\00\01\00\00\00\20\00\00\00\01\00\00\00")
+          (data (i32.const 32) "\40\00\00\00\01\00\00\00\01")
+          (data (i32.const 64) "f")
+          (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) i32.const 0)
+          (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32)
+            (global.set $sequence (local.get 0)))
+          (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) (local $n i32)
+            (local.set $n (select (i32.const {rounds}) (i32.const 1) (i32.eq (global.get $sequence) (i32.const 2))))
+            (loop $more (br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
+            (i32.store (i32.const 200) (i32.add (i32.load (i32.const 200)) (i32.const 1)))
+            i32.const 128)
+          (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#
+    )
+}
+
+#[test]
+fn a_scenario_that_can_be_interrupted_is_the_same_however_long_its_steps_are() {
+    let default = Plan::default().limits.fuel;
+    // Steps that are looked at between them, and some that take too long for that; to their end, and to that of their instructions.
+    for (rounds, fuel) in
+        [(1, default), (1_000_000, default), (1_000_000, 30_000_001), (6_000_000, default), (6_000_000, 25_000_001)]
+    {
+        let mut plan = Plan { scenario: Some(ScenarioPlan::all(4, 12)), ..Plan::default() };
+        plan.limits.fuel = fuel;
+        let loaded = fozzy_engine::load(looping_scenario(rounds).as_bytes(), None).expect("a program");
+        let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
+        let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+        let mut execute = |interrupt: &Interrupt| {
+            session.interrupt_by(interrupt.clone());
+            session.execute(Box::new(SeededSource::new(Seed(7))), 0..100)
+        };
+        let quiet = execute(&Interrupt::default()).expect("the machine is fit");
+        assert_eq!(quiet.end == ExecutionEnd::Exited { code: 0 }, fuel == default, "{:?}", quiet.end);
+        let (interrupt, looks) = (Interrupt::default(), Arc::new(AtomicU32::new(0)));
+        let counted = Arc::clone(&looks);
+        interrupt.arm(Arc::new(move || counted.fetch_add(1, Ordering::Relaxed) == u32::MAX));
+        for again in [false, true] {
+            let watched = execute(&interrupt).expect("the machine is fit");
+            assert_eq!(format!("{watched:?}"), format!("{quiet:?}"), "{rounds} rounds, {fuel} fuel, again {again}");
+        }
+        if rounds == 1 {
+            continue;
+        }
+        assert!(looks.load(Ordering::Relaxed) > 0, "{rounds} rounds, {fuel} fuel");
+        interrupt.arm(Arc::new(|| true));
+        assert!(execute(&interrupt).is_err_and(|error| error.is_interruption()), "{rounds} rounds, {fuel} fuel");
         interrupt.disarm();
         assert_eq!(format!("{:?}", execute(&interrupt).expect("the machine is fit")), format!("{quiet:?}"));
     }

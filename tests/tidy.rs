@@ -23,6 +23,7 @@ const UNSAFE_FILES: &[&str] = &[
     "runtime/engine/src/memory/clear.rs",
     "runtime/engine/src/memory/copy.rs",
     "runtime/engine/src/memory/differences.rs",
+    "runtime/engine/src/memory/recycled.rs",
     "runtime/engine/src/memory/touched.rs",
     "runtime/campaign/src/fuzz/driver.rs",
     "runtime/campaign/src/debug/fork.rs",

@@ -82,11 +82,11 @@ mod reactor;
 mod run;
 
 pub use compile::build::Build;
-pub use compile::cache::{Cache, CacheError};
+pub use compile::cache::{Cache, CacheError, FileLook};
 pub use compile::catalogue::Catalogue;
 pub use compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler, run_job};
 pub use compile::link::{LinkError, stands_for};
-pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load};
+pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load, load_shared};
 pub use compile::ports::{Port, Ports};
 pub use compile::preview1_module::is_preview1;
 pub use compile::program::{Program, ProgramError};

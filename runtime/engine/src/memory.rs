@@ -8,10 +8,12 @@
 //! wasmtime asks [`HostMemories`] for each memory, synchronously and in order of instantiation, on the
 //! thread that instantiates. [`collect`] hands those memories to the instantiating code, which can then
 //! hash them after the guest has returned. [`offer`] has the next instance get memories that there are already, as they
-//! are: mapping new ones, and touching their pages for the first time, is most of what an instance costs.
+//! are: mapping new ones, and touching their pages for the first time, is most of what an instance costs. For the same reason the mappings
+//! of small memories are kept when these are gone (`recycled`).
 //!
 //! Invariants: the digest of a memory depends on its size and bytes only; bytes from `byte_size` on are inaccessible; a region lives as long as the last of its
-//! owners (wasmtime's store, our list); fresh memory is zero, and memory that was offered is what its owner made it.
+//! owners (wasmtime's store, our list); fresh memory is zero, also in a mapping that another one had, and memory that was offered is
+//! what its owner made it.
 //! Not here: dirty tracking and restoring (`reactor`).
 
 #![allow(unsafe_code, reason = "maps memory; each block carries its argument")]
@@ -31,10 +33,13 @@ use xxhash_rust::xxh3::Xxh3;
 mod clear;
 mod copy;
 mod differences;
+mod recycled;
 mod touched;
 
 pub(crate) use clear::{each_set, set_block};
 pub(crate) use differences::{GROUP_NUMBERS, differing_groups};
+
+use recycled::{MAPPING_BYTES_MAX, MappingSizes};
 
 /// Bytes of a page of the smallest machines; larger pages are several of these.
 pub(crate) const PAGE_BYTES: usize = 4096;
@@ -52,10 +57,14 @@ pub(crate) struct Region {
     mapped: usize,
     /// Pages that the host wrote for the guest since they were forgotten last; `None` unless a tracker asks for them.
     written: Mutex<Option<BTreeSet<u32>>>,
-    /// Whether any are noted: asked at each write, which takes no lock.
+    /// Whether a tracker asks for them: looked at by each write, which takes no lock.
     notes: AtomicBool,
+    /// Whether any are noted now: looked at by each restore, which takes no lock where the host writes nothing.
+    has_noted: AtomicBool,
     /// Bytes from the beginning whose pages may be those of a file: the kernel then has no account of who touched them.
     filed: AtomicUsize,
+    /// Whether it was ever taken away from its guest: its mapping is no other memory's then.
+    was_forbidden: AtomicBool,
 }
 
 // SAFETY: the pointer is to a private mapping that this value owns; moving it between threads moves
@@ -75,18 +84,53 @@ impl Region {
             return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
         }
         let base = NonNull::new(base.cast()).ok_or("mmap returned a null pointer")?;
-        let region = Region {
+        let sizes = MappingSizes { minimum: accessible, reserved, mapped: mapped.max(1) };
+        let region = Region::of(base, 0, sizes);
+        region.grow(accessible)?;
+        Ok(region)
+    }
+
+    /// A memory of these bytes, which is zero: in the mapping of one that is gone where there is one.
+    fn fresh(accessible: usize, reserved: usize, guard: usize) -> Result<Region, String> {
+        let sizes = MappingSizes { minimum: accessible, reserved, mapped: reserved.saturating_add(guard).max(1) };
+        let recycled = if UNTOUCHED.get() { None } else { Region::recycled(sizes) };
+        recycled.map_or_else(|| Region::map(accessible, reserved, guard), Ok)
+    }
+
+    /// A memory in the mapping of one that is gone, if one of these sizes was kept.
+    fn recycled(sizes: MappingSizes) -> Option<Region> {
+        recycled::take(sizes).map(|base| Region::of(base, sizes.minimum, sizes))
+    }
+
+    /// The memory at `base`, of which so many bytes are accessible.
+    fn of(base: NonNull<u8>, accessible: usize, sizes: MappingSizes) -> Region {
+        let MappingSizes { minimum, reserved, mapped } = sizes;
+        Region {
             base,
-            accessible: AtomicUsize::new(0),
-            minimum: accessible,
+            accessible: AtomicUsize::new(accessible),
+            minimum,
             reserved,
-            mapped: mapped.max(1),
+            mapped,
             filed: AtomicUsize::new(0),
             written: Mutex::new(None),
             notes: AtomicBool::new(false),
-        };
-        region.grow(accessible)?;
-        Ok(region)
+            has_noted: AtomicBool::new(false),
+            was_forbidden: AtomicBool::new(false),
+        }
+    }
+
+    /// Makes it as a fresh one, for another memory in its mapping; `false` when that is not worth the effort, or not possible.
+    fn make_fresh(&self) -> bool {
+        let is_plain = self.filed.load(Ordering::Relaxed) == 0 && !self.was_forbidden.load(Ordering::Relaxed);
+        // One that could not be made has less than its minimum.
+        if !is_plain || !(self.minimum..=MAPPING_BYTES_MAX).contains(&self.len()) {
+            return false;
+        }
+        // No slice of the memory is alive when it is written.
+        let mut touched = Vec::new();
+        self.touched(|run| touched.push(run));
+        touched.into_iter().for_each(|run| self.clear(run));
+        self.len() == self.minimum || self.hide(self.minimum).is_ok()
     }
 
     fn grow(&self, size: usize) -> Result<(), String> {
@@ -184,6 +228,7 @@ impl Region {
     fn note(&self, offset: usize, length: usize) {
         if let (Some(pages), true) = (&mut *self.noted(), length > 0) {
             pages.extend((offset / PAGE_BYTES) as u32..=((offset + length - 1) / PAGE_BYTES) as u32);
+            self.has_noted.store(true, Ordering::Relaxed);
         }
     }
 
@@ -193,14 +238,21 @@ impl Region {
         self.notes.store(true, Ordering::Relaxed);
     }
 
-    /// Calls `each` for the pages that were noted.
+    /// Calls `each` for the pages that were noted. Call it as [`Region::bytes`]: nobody notes any meanwhile.
+    #[inline]
     pub(crate) fn each_noted(&self, each: impl FnMut(u32)) {
-        self.noted().iter().flatten().copied().for_each(each);
+        if self.has_noted.load(Ordering::Relaxed) {
+            self.noted().iter().flatten().copied().for_each(each);
+        }
     }
 
-    /// Forgets the pages that were noted.
+    /// Forgets the pages that were noted. Call it as [`Region::bytes`].
+    #[inline]
     pub(crate) fn forget_noted(&self) {
-        self.noted().iter_mut().for_each(BTreeSet::clear);
+        if self.has_noted.load(Ordering::Relaxed) {
+            self.noted().iter_mut().for_each(BTreeSet::clear);
+            self.has_noted.store(false, Ordering::Relaxed);
+        }
     }
 
     fn noted(&self) -> MutexGuard<'_, Option<BTreeSet<u32>>> {
@@ -226,6 +278,7 @@ impl Region {
     /// Makes the memory inaccessible, or accessible again. A guest that touches it meanwhile traps; no other code may touch it.
     pub(crate) fn forbid(&self, forbidden: bool) {
         let protection = if forbidden { libc::PROT_NONE } else { libc::PROT_READ | libc::PROT_WRITE };
+        self.was_forbidden.fetch_or(forbidden, Ordering::Relaxed);
         // SAFETY: the range is the accessible part of our own mapping; its bytes do not change. Wasm code that touches it
         // while it is inaccessible faults inside the reservation of its memory, which wasmtime answers with a trap.
         let result = unsafe { libc::mprotect(self.base.as_ptr().cast(), self.len(), protection) };
@@ -273,9 +326,9 @@ fn is_zero(block: &[u8]) -> bool {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, of this size, and no owner is left.
-        unsafe {
-            libc::munmap(self.base.as_ptr().cast(), self.mapped);
+        let sizes = MappingSizes { minimum: self.minimum, reserved: self.reserved, mapped: self.mapped };
+        if !(self.make_fresh() && recycled::keep(self.base, sizes)) {
+            recycled::unmap(self.base, self.mapped);
         }
     }
 }
@@ -330,6 +383,7 @@ thread_local! {
     static OFFERED: RefCell<VecDeque<Arc<Region>>> = const { RefCell::new(VecDeque::new()) };
     static SHARED: RefCell<Option<SharedMemory>> = const { RefCell::new(None) };
     static ANEW: Cell<bool> = const { Cell::new(false) };
+    static UNTOUCHED: Cell<bool> = const { Cell::new(false) };
     static FOLLOWED: RefCell<Option<FollowedMemories>> = const { RefCell::new(None) };
 }
 
@@ -402,17 +456,17 @@ unsafe impl MemoryCreator for HostMemories {
         let mapped = reserved.saturating_add(guard).max(1);
         // No program has pages of one byte.
         if of.page_size() == 1 && maximum == Some(MemoryRequest::MEMORY_BYTES_MAX as usize) {
-            return Ok(Box::new(RequestMemory(Region::map(0, reserved, guard)?)));
+            return Ok(Box::new(RequestMemory(Region::fresh(0, reserved, guard)?)));
         }
         if of.page_size() == 1 {
-            let region = shared(|| Region::map(minimum, reserved, guard))?;
+            let region = shared(|| Region::fresh(minimum, reserved, guard))?;
             return Ok(Box::new(RegionHandle(region)));
         }
         let fits =
             |region: &Arc<Region>| (region.minimum, region.reserved, region.mapped) == (minimum, reserved, mapped);
         let region = match OFFERED.with_borrow_mut(VecDeque::pop_front).filter(fits) {
             Some(region) => region,
-            None => Arc::new(Region::map(minimum, reserved, guard)?),
+            None => Arc::new(Region::fresh(minimum, reserved, guard)?),
         };
         FOLLOWED.with_borrow_mut(|followed| {
             let followed = followed.as_mut().filter(|followed| followed.bytes == minimum);
@@ -430,6 +484,15 @@ pub(crate) fn offer(regions: &[Arc<Region>]) {
         offered.clear();
         offered.extend(regions.iter().cloned());
     });
+}
+
+/// Instantiates with memories whose pages nobody has ever touched, but for those that were offered: what the instantiation writes is
+/// found by the kernel's account of touched pages.
+pub(crate) fn untouched<T>(instantiate: impl FnOnce() -> T) -> T {
+    UNTOUCHED.set(true);
+    let instantiated = instantiate();
+    UNTOUCHED.set(false);
+    instantiated
 }
 
 /// The memories that were created until now belong to an instance that is over, and so do those that [`gather`] has gathered.
@@ -514,6 +577,73 @@ mod tests {
             write(&moved, at, 1);
         }
         assert_ne!(plain.digest(), moved.digest());
+    }
+
+    #[test]
+    fn pages_that_the_host_writes_are_noted_once_somebody_asks_until_they_are_forgotten() {
+        let region = Region::map(65_536, 65_536, 4096).expect("address space");
+        let noted = || {
+            let mut pages = Vec::new();
+            region.each_noted(|page| pages.push(page));
+            pages
+        };
+        region.write_for_guest(0, &[1]);
+        assert!(noted().is_empty(), "nobody has asked");
+        region.note_written();
+        region.write_for_guest(4095, &[1, 2]);
+        region.write_for_guest(3 * 4096, &[]);
+        assert_eq!(noted(), [0, 1]);
+        region.forget_noted();
+        assert!(noted().is_empty());
+        region.write_for_guest(2 * 4096, &[1]);
+        assert_eq!(noted(), [2]);
+    }
+
+    #[test]
+    fn a_memory_that_is_gone_leaves_its_mapping_to_the_next_one_of_its_sizes() {
+        let sizes = MappingSizes { minimum: 65_536, reserved: 5 << 20, mapped: (5 << 20) + 65_536 };
+        let gone = Region::map(65_536, 5 << 20, 65_536).expect("address space");
+        let base = gone.base();
+        gone.write(5, &[1]);
+        gone.grow(131_072).expect("inside the reservation");
+        gone.write(100_000, &[2]);
+        drop(gone);
+        assert!(Region::recycled(MappingSizes { minimum: 131_072, ..sizes }).is_none(), "of other sizes");
+        let next = Region::recycled(sizes).expect("it was kept");
+        assert_eq!((next.base(), next.len()), (base, 65_536));
+        next.grow(131_072).expect("inside the reservation");
+        assert!(next.bytes().iter().all(|byte| *byte == 0));
+        assert!(Region::recycled(sizes).is_none(), "one memory has it");
+    }
+
+    #[test]
+    fn what_is_not_plain_memory_or_too_large_is_not_kept() {
+        let sizes = MappingSizes { minimum: 65_536, reserved: 6 << 20, mapped: (6 << 20) + 4096 };
+        let spoil: [fn(&Region); 3] = [
+            |region| region.is_of_file(4096),
+            |region| [true, false].into_iter().for_each(|forbidden| region.forbid(forbidden)),
+            |region| region.grow(MAPPING_BYTES_MAX + 65_536).expect("inside the reservation"),
+        ];
+        for (number, spoil) in spoil.into_iter().enumerate() {
+            let region = Region::map(65_536, 6 << 20, 4096).expect("address space");
+            spoil(&region);
+            drop(region);
+            assert!(Region::recycled(sizes).is_none(), "{number}");
+        }
+        drop(Region::map(65_536, 6 << 20, 4096).expect("address space"));
+        assert!(Region::recycled(sizes).is_some(), "nothing was wrong with that");
+    }
+
+    #[test]
+    fn a_thread_keeps_a_few_mappings() {
+        let sizes = MappingSizes { minimum: 4096, reserved: 7 << 20, mapped: (7 << 20) + 4096 };
+        let regions: Vec<Region> = (0..20).map(|_| Region::map(4096, 7 << 20, 4096).expect("address space")).collect();
+        drop(regions);
+        let mut kept = Vec::new();
+        while let Some(region) = Region::recycled(sizes) {
+            kept.push(region);
+        }
+        assert_eq!(kept.len(), recycled::MAPPINGS_MAX);
     }
 
     #[test]

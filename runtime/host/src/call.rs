@@ -212,6 +212,9 @@ pub struct Host {
     pub observer: Option<Box<dyn InstanceObserver>>,
     /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
+    /// Where the text of a call is read to, and where its numbers are: kept from call to call.
+    pub(crate) text: String,
+    pub(crate) numbers: Vec<u32>,
 }
 
 impl Host {
@@ -232,6 +235,8 @@ impl Host {
             comparisons: None,
             observer: None,
             outlives: false,
+            text: String::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -383,7 +388,11 @@ impl Host {
     }
 
     /// Shows the flow of the step to the reader of a narrated run.
+    #[inline]
     pub(crate) fn tell_flow(&mut self, flow: u32) {
+        if !self.run.recorder.is_narrated() {
+            return;
+        }
         let flows = self.run.world.facts.scenario.as_ref().map_or(&[][..], |scenario| &scenario.flows);
         if let Some(name) = flows.get(flow as usize).map(|flow| flow.name.clone()) {
             self.aside(Aside::Flow, || (name.to_string(), String::new()));

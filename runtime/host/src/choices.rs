@@ -40,38 +40,38 @@ fn misused(import: Import, site: &str, error: &ChoiceError) -> GuestStop {
     GuestStop::Misuse { import: import.name, what: format!("at `{}`: {error}", site.escape_debug()) }
 }
 
-impl draws::Host for Host {
-    fn choose(&mut self, site: String, count: u64) -> Result<u64> {
-        self.call(CHOOSE, (&*site, count), |host| host.answer(CHOOSE, &site, |below| choice::choose(count, below)))
+impl Host {
+    pub(crate) fn choose_at(&mut self, site: &str, count: u64) -> Result<u64> {
+        self.call(CHOOSE, (site, count), |host| host.answer(CHOOSE, site, |below| choice::choose(count, below)))
     }
 
-    fn int(&mut self, site: String, min: i64, max: i64) -> Result<i64> {
-        self.call(INT, (&*site, min, max), |host| host.answer(INT, &site, |below| choice::int(min, max, below)))
+    pub(crate) fn int_at(&mut self, site: &str, min: i64, max: i64) -> Result<i64> {
+        self.call(INT, (site, min, max), |host| host.answer(INT, site, |below| choice::int(min, max, below)))
     }
 
-    fn bool(&mut self, site: String, probability: f64) -> Result<bool> {
-        self.call(BOOL, (&*site, probability.to_bits()), |host| {
-            host.answer(BOOL, &site, |below| choice::happens(probability, below))
+    pub(crate) fn bool_at(&mut self, site: &str, probability: f64) -> Result<bool> {
+        self.call(BOOL, (site, probability.to_bits()), |host| {
+            host.answer(BOOL, site, |below| choice::happens(probability, below))
         })
     }
 
-    fn bytes(&mut self, site: String, length: u64) -> Result<Vec<u8>> {
-        self.call(BYTES, (&*site, length), |host| {
+    pub(crate) fn bytes_at(&mut self, site: &str, length: u64) -> Result<Vec<u8>> {
+        self.call(BYTES, (site, length), |host| {
             if length > choice::BYTES_MAX {
-                return Err(misused(BYTES, &site, &ChoiceError::Bytes(length)));
+                return Err(misused(BYTES, site, &ChoiceError::Bytes(length)));
             }
-            choice::check_name(&site).map_err(|error| misused(BYTES, &site, &error))?;
+            choice::check_name(site).map_err(|error| misused(BYTES, site, &error))?;
             let mut bytes = vec![0; length as usize];
             let purpose = Purpose::Choice(host.part);
-            host.draw(purpose, &site, &mut bytes);
+            host.draw(purpose, site, &mut bytes);
             Ok(bytes)
         })
     }
 
-    fn weighted(&mut self, site: String, weights: Vec<u32>) -> Result<u32> {
-        self.call(WEIGHTED, (&*site, &weights), |host| {
-            host.weigh(&weights);
-            let place = host.answer(WEIGHTED, &site, |below| choice::weighted(&weights, below))?;
+    pub(crate) fn weighted_at(&mut self, site: &str, weights: &[u32]) -> Result<u32> {
+        self.call(WEIGHTED, (site, weights), |host| {
+            host.weigh(weights);
+            let place = host.answer(WEIGHTED, site, |below| choice::weighted(weights, below))?;
             if site == FLOW_SITE
                 && let Some(scenario) = &mut host.world().facts.scenario
             {
@@ -83,6 +83,28 @@ impl draws::Host for Host {
             }
             Ok(place)
         })
+    }
+}
+
+impl draws::Host for Host {
+    fn choose(&mut self, site: String, count: u64) -> Result<u64> {
+        self.choose_at(&site, count)
+    }
+
+    fn int(&mut self, site: String, min: i64, max: i64) -> Result<i64> {
+        self.int_at(&site, min, max)
+    }
+
+    fn bool(&mut self, site: String, probability: f64) -> Result<bool> {
+        self.bool_at(&site, probability)
+    }
+
+    fn bytes(&mut self, site: String, length: u64) -> Result<Vec<u8>> {
+        self.bytes_at(&site, length)
+    }
+
+    fn weighted(&mut self, site: String, weights: Vec<u32>) -> Result<u32> {
+        self.weighted_at(&site, &weights)
     }
 
     fn next_task(&mut self, point: draws::SchedulingPoint) -> Result<u32> {

@@ -17,9 +17,15 @@ fn misused(import: Import) -> impl Fn(SpanError) -> GuestStop {
     move |error| GuestStop::Misuse { import: import.name, what: error.to_string() }
 }
 
+impl Host {
+    pub(crate) fn journal_event(&mut self, name: &str, details: &str) -> Result<()> {
+        self.call(EVENT, (name, details), |_| Ok(()))
+    }
+}
+
 impl journal::Host for Host {
     fn event(&mut self, name: String, details: String) -> Result<()> {
-        self.call(EVENT, (&*name, &*details), |_| Ok(()))
+        self.journal_event(&name, &details)
     }
 
     fn enter(&mut self, name: String) -> Result<u64> {

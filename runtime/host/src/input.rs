@@ -84,6 +84,12 @@ impl LazyInput {
         LazyInput { read: Mutex::default(), bytes: OnceLock::new(), feed, dialogue: Mutex::default() }
     }
 
+    /// Whether it comes during the run, which is the only one that has it.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.feed.is_some()
+    }
+
     /// Its source, if it comes during the run.
     pub(crate) fn feed(&self) -> Option<std::sync::MutexGuard<'_, Box<dyn InputFeed>>> {
         self.feed.as_ref().map(|feed| feed.lock().unwrap_or_else(PoisonError::into_inner))

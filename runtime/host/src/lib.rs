@@ -51,6 +51,7 @@ mod snapshots;
 mod sockets;
 mod streams;
 mod sync_linker;
+mod text_linker;
 mod time;
 mod undefined;
 mod values;

@@ -8,6 +8,7 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
+use crate::text_linker;
 use wasmtime::Engine;
 use wasmtime::Result;
 use wasmtime::component::types::ComponentItem;
@@ -86,7 +87,11 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     // Marked unstable in WASI; offered to every program that imports it.
     let mut options = LinkOptions::default();
     options.network_error_code(true);
-    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)
+    Computer::add_to_linker::<Host, HasSelf<Host>>(linker, &options, |host| host)?;
+    linker.allow_shadowing(true);
+    text_linker::add_to_linker(linker)?;
+    linker.allow_shadowing(false);
+    Ok(())
 }
 
 /// How the imports begin by which an accessor mints handles.

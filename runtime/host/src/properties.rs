@@ -36,6 +36,41 @@ impl Host {
         })
     }
 
+    /// Evaluates a property that is no comparison.
+    #[inline]
+    pub(crate) fn evaluate(
+        &mut self,
+        kind: PropertyKind,
+        name: &str,
+        holds: bool,
+        details: Option<&str>,
+    ) -> Result<()> {
+        let import = match kind {
+            PropertyKind::Always => ALWAYS,
+            PropertyKind::AlwaysOrUnreachable => ALWAYS_OR_UNREACHABLE,
+            PropertyKind::Sometimes => SOMETIMES,
+            PropertyKind::Reachable => REACHABLE,
+            PropertyKind::Unreachable => UNREACHABLE,
+        };
+        self.see(import, PropertyEvaluation { kind, name, holds, distance: None, details })
+    }
+
+    /// Counts evaluations of a property that say nothing new.
+    pub(crate) fn count_again(&mut self, name: &str, held: u64, missed: u64) -> Result<()> {
+        self.call(AGAIN, (name, held, missed), |host| {
+            let counted = host.world().facts.properties.again(name, held, missed);
+            counted.map_err(|error| GuestStop::Misuse { import: AGAIN.name, what: error.to_string() })
+        })
+    }
+
+    /// Notes a state.
+    pub(crate) fn note_state(&mut self, name: &str, value: u64) -> Result<()> {
+        self.call(STATE, (name, value), |host| {
+            let noted = host.world().facts.states.note(name, value);
+            noted.map_err(|error| GuestStop::Misuse { import: STATE.name, what: error.to_string() })
+        })
+    }
+
     fn see_numbers(
         &mut self,
         import: Import,
@@ -94,31 +129,23 @@ impl assertions::Host for Host {
     }
 
     fn always(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
-        let details = details.as_deref();
-        self.see(ALWAYS, PropertyEvaluation { kind: PropertyKind::Always, name: &name, holds, distance: None, details })
+        self.evaluate(PropertyKind::Always, &name, holds, details.as_deref())
     }
 
     fn always_or_unreachable(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
-        let (kind, details) = (PropertyKind::AlwaysOrUnreachable, details.as_deref());
-        self.see(ALWAYS_OR_UNREACHABLE, PropertyEvaluation { kind, name: &name, holds, distance: None, details })
+        self.evaluate(PropertyKind::AlwaysOrUnreachable, &name, holds, details.as_deref())
     }
 
     fn sometimes(&mut self, name: String, holds: bool, details: Details) -> Result<()> {
-        let details = details.as_deref();
-        self.see(
-            SOMETIMES,
-            PropertyEvaluation { kind: PropertyKind::Sometimes, name: &name, holds, distance: None, details },
-        )
+        self.evaluate(PropertyKind::Sometimes, &name, holds, details.as_deref())
     }
 
     fn reachable(&mut self, name: String) -> Result<()> {
-        let kind = PropertyKind::Reachable;
-        self.see(REACHABLE, PropertyEvaluation { kind, name: &name, holds: true, distance: None, details: None })
+        self.evaluate(PropertyKind::Reachable, &name, true, None)
     }
 
     fn unreachable(&mut self, name: String, details: Details) -> Result<()> {
-        let (kind, details) = (PropertyKind::Unreachable, details.as_deref());
-        self.see(UNREACHABLE, PropertyEvaluation { kind, name: &name, holds: false, distance: None, details })
+        self.evaluate(PropertyKind::Unreachable, &name, false, details.as_deref())
     }
 
     fn always_number(&mut self, name: String, left: f64, comparison: Wit, right: f64, details: Details) -> Result<()> {
@@ -139,17 +166,11 @@ impl assertions::Host for Host {
     }
 
     fn again(&mut self, name: String, held: u64, missed: u64) -> Result<()> {
-        self.call(AGAIN, (&*name, held, missed), |host| {
-            let counted = host.world().facts.properties.again(&name, held, missed);
-            counted.map_err(|error| GuestStop::Misuse { import: AGAIN.name, what: error.to_string() })
-        })
+        self.count_again(&name, held, missed)
     }
 
     fn state(&mut self, name: String, value: u64) -> Result<()> {
-        self.call(STATE, (&*name, value), |host| {
-            let noted = host.world().facts.states.note(&name, value);
-            noted.map_err(|error| GuestStop::Misuse { import: STATE.name, what: error.to_string() })
-        })
+        self.note_state(&name, value)
     }
 
     fn fail(&mut self, failure: assertions::Failure, site: String, message: String) -> Result<()> {

@@ -138,6 +138,8 @@ impl Run {
             refusals_left: None,
             work_until_look: work_max,
             interrupt: None,
+            kept_back: None,
+            has_given_up: false,
         }
     }
 
@@ -213,6 +215,49 @@ impl Run {
     #[must_use]
     pub fn interrupt(&self) -> Option<&Interrupt> {
         self.interrupt.as_ref()
+    }
+
+    /// Looks for an interruption between the calls of its guest, which is alone, and not in the middle of them. A guest that goes
+    /// on for long in a call makes it give up.
+    #[must_use]
+    pub fn looking_between_calls(self, yes: bool) -> Run {
+        Run { kept_back: yes.then_some(0), ..self }
+    }
+
+    /// The fuel that is kept back from its guest; `None` for a run that looks anywhere, or never.
+    #[inline]
+    #[must_use]
+    pub fn kept_back(&self) -> Option<u64> {
+        self.kept_back
+    }
+
+    /// Keeps back this much fuel from here on.
+    pub fn keep_back(&mut self, fuel: u64) {
+        assert!(self.kept_back.is_some(), "a guest that stops for looks has all of its fuel");
+        self.kept_back = Some(fuel);
+    }
+
+    /// Between two calls: the execution ends if it is to end now.
+    ///
+    /// # Errors
+    /// [`GuestStop::Interrupted`].
+    pub fn look_between_calls(&self) -> Result<(), GuestStop> {
+        match self.interrupt.as_ref().is_some_and(Interrupt::strikes) {
+            true => Err(GuestStop::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// A call took so long that it must be possible to interrupt it: the execution is thrown away, and is to be begun again.
+    pub fn give_up(&mut self) -> GuestStop {
+        self.has_given_up = true;
+        GuestStop::Interrupted
+    }
+
+    /// Whether it is to be begun again.
+    #[must_use]
+    pub fn has_given_up(&self) -> bool {
+        self.has_given_up
     }
 
     fn look_later(&mut self) {
@@ -315,6 +360,8 @@ impl Run {
             has_progressed: self.has_progressed,
             work_until_look: self.work_max,
             interrupt: None,
+            kept_back: None,
+            has_given_up: false,
         }
     }
 

@@ -84,6 +84,8 @@ pub struct KeyedSource {
     /// Questions of this part so far.
     asked: BTreeMap<(NodeId, Purpose), u64>,
     log: DecisionLog,
+    /// The decisions of the log that stay at its next answer, if it is of an execution that is begun again.
+    kept: Option<usize>,
 }
 
 impl KeyedSource {
@@ -109,7 +111,7 @@ impl KeyedSource {
     pub(crate) fn fork_with(&self, answers: Arc<BTreeMap<DecisionKey, Override>>, log: DecisionLog) -> KeyedSource {
         let KeyedSource { beneath, calm, is_simplest, part, asked, .. } = self;
         let (beneath, asked) = (beneath.fork(), asked.clone());
-        KeyedSource { beneath, answers, calm: *calm, is_simplest: *is_simplest, part: *part, asked, log }
+        KeyedSource { beneath, answers, calm: *calm, is_simplest: *is_simplest, part: *part, asked, log, kept: None }
     }
 
     /// A source that answers by `answers`, elsewhere as `beneath` does, and logs.
@@ -119,7 +121,7 @@ impl KeyedSource {
         log: DecisionLog,
     ) -> KeyedSource {
         let (part, asked) = (DecisionPart::WHOLE, BTreeMap::new());
-        KeyedSource { beneath, answers, calm: false, is_simplest: false, part, asked, log }
+        KeyedSource { beneath, answers, calm: false, is_simplest: false, part, asked, log, kept: None }
     }
 
     /// The same; faults, turns and the network's chance get the simplest answer where none is given, instead of the seed's.
@@ -171,7 +173,7 @@ impl KeyedSource {
     }
 
     fn record(
-        &self,
+        &mut self,
         key: DecisionKey,
         site: &str,
         domain: AnswerDomain,
@@ -179,6 +181,9 @@ impl KeyedSource {
         origin: Origin,
     ) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = self.kept.take() {
+            log.truncate(kept);
+        }
         if log.len() < LOGGED_MAX {
             log.push(Decision { key, site: site.to_owned(), domain, answer: answer(), origin });
         }
@@ -226,6 +231,13 @@ impl DecisionSource for KeyedSource {
         Box::new(self.fork_with(Arc::clone(&self.answers), Arc::new(Mutex::new(log))))
     }
 
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        let kept = Some(self.log.lock().unwrap_or_else(PoisonError::into_inner).len());
+        let beneath = self.beneath.begun_again()?;
+        let again = self.fork_with(Arc::clone(&self.answers), Arc::clone(&self.log));
+        Some(Box::new(KeyedSource { beneath, kept, ..again }))
+    }
+
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         self.beneath.observe(ask, bytes)
     }
@@ -263,6 +275,20 @@ mod tests {
         assert_eq!((&all[..2], &all[4..]), (&some[..2], &some[2..]));
         let mut seeded = SeededSource::new(Seed(7));
         assert_eq!(seeded.below(ask(0), 1000), all[0]);
+    }
+
+    #[test]
+    fn an_execution_that_is_begun_again_leaves_nothing_of_the_one_before_in_the_log() {
+        let log = DecisionLog::default();
+        let mut first = KeyedSource::new(Seed(7), Arc::default(), Arc::clone(&log));
+        let mut again = first.begun_again().expect("a seed can begin again");
+        let draw = |source: &mut dyn DecisionSource| [0, 1, 2].map(|step| source.below(ask(step), 1000));
+        let drawn = draw(&mut first);
+        let whole = format!("{:?}", log.lock().expect("one thread"));
+        first.below(ask(3), 1000);
+        assert_ne!(format!("{:?}", log.lock().expect("one thread")), whole, "of the one that is given up");
+        assert_eq!(draw(&mut *again), drawn);
+        assert_eq!(format!("{:?}", log.lock().expect("one thread")), whole);
     }
 
     #[test]

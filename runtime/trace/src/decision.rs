@@ -188,6 +188,12 @@ pub trait DecisionSource: Send {
     /// Another source that will give the answers that this one would give from here on.
     fn fork(&self) -> Box<dyn DecisionSource>;
 
+    /// A source for the same execution once more, should it be given up: it answers as this one does from here on, and from its first
+    /// answer on nothing is left of what this one has noted since. `None` when that cannot be had.
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        None
+    }
+
     /// What the real computer answers to `ask`, if that was captured before; its bytes are put into `bytes`.
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         let _ = (ask, bytes);

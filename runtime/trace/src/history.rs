@@ -171,6 +171,7 @@ impl Recorder {
     }
 
     /// Whether the run is narrated to people.
+    #[inline]
     #[must_use]
     pub fn is_narrated(&self) -> bool {
         self.is_narrated

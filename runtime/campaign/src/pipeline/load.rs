@@ -13,6 +13,7 @@ use fozzy_plan::is_plan_name;
 use fozzy_report::TargetSummary;
 use fozzy_trace::Digest;
 use fozzy_trace::file::{RecordedTarget, Recording};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -39,7 +40,7 @@ pub struct LoadedTarget {
 impl LoadedTarget {
     /// A program that is no file: a component or a core module, as bytes or as text.
     pub fn of_bytes(name: &str, bytes: &[u8]) -> Result<LoadedTarget, CampaignError> {
-        recognised(name.to_owned(), bytes)
+        recognised(name.to_owned(), &Arc::from(bytes), cache().as_ref(), || Digest::of(bytes))
             .map_err(|error| CampaignError::new(ErrorKind::Target, format!("{name}: {error}")))
     }
 
@@ -89,7 +90,12 @@ fn load_made(
         true => made(path)?,
         false => path.to_owned(),
     };
-    let bytes = read(&file).map_err(|error| at_path(ErrorKind::Target, "cannot read", &file, &error))?;
+    let unreadable = |error: io::Error| at_path(ErrorKind::Target, "cannot read", &file, &error);
+    let opened = File::open(&file).map_err(unreadable)?;
+    let cache = cache();
+    let look = cache.as_ref().map(|cache| cache.look_at(&opened));
+    let bytes = read(&opened).map_err(unreadable)?;
+    let digest = || look.as_ref().map_or_else(|| Digest::of(&bytes), |look| look.digest(&bytes));
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let refused = |error| {
         let refused = CampaignError::new(ErrorKind::Target, format!("{}: {error}", file.display()));
@@ -98,15 +104,20 @@ fn load_made(
             false => refused,
         }
     };
-    let loaded = recognised(name, &bytes).map_err(refused)?;
+    let loaded = recognised(name, &bytes, cache.as_ref(), digest).map_err(refused)?;
     Ok(LoadedTarget { file: Some(file), ..loaded })
 }
 
-fn recognised(name: String, bytes: &[u8]) -> Result<LoadedTarget, fozzy_engine::LoadError> {
-    let loaded = fozzy_engine::load(bytes, cache().as_ref())?;
-    let target = RecordedTarget { name, source: Digest::of(bytes), kind: loaded.kind.name().to_owned() };
-    let (component, source_bytes) = (loaded.component.into(), bytes.len() as u64);
-    Ok(LoadedTarget { target, component, source_bytes, scenario: None, file: None })
+/// The program that `bytes` are, whose SHA-256 is asked for once they are one.
+fn recognised(
+    name: String,
+    bytes: &Arc<[u8]>,
+    cache: Option<&Cache>,
+    digest: impl FnOnce() -> Digest,
+) -> Result<LoadedTarget, fozzy_engine::LoadError> {
+    let (component, kind) = fozzy_engine::load_shared(bytes, cache)?;
+    let target = RecordedTarget { name, source: digest(), kind: kind.name().to_owned() };
+    Ok(LoadedTarget { target, component, source_bytes: bytes.len() as u64, scenario: None, file: None })
 }
 
 /// Reads a scenario file; the program is the player.
@@ -116,13 +127,27 @@ fn load_scenario(path: &Path) -> Result<LoadedTarget, CampaignError> {
     Ok(LoadedTarget { file: Some(path.to_owned()), ..LoadedTarget::of_scenario((name, file)) })
 }
 
-/// Reads at most one byte more than a program can have: a device without end is refused, not swallowed.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+/// Reads at most one byte more than a program can have: a device without end is refused, not swallowed. What is read is shared from
+/// the beginning, so that nothing is copied again.
+fn read(mut file: &File) -> io::Result<Arc<[u8]>> {
     let limit = fozzy_engine::PROGRAM_BYTES_MAX as u64 + 1;
-    let file = std::fs::File::open(file)?;
-    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize);
-    file.take(limit).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let length = file.metadata()?.len().min(limit) as usize;
+    let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, length).collect();
+    let place = Arc::get_mut(&mut bytes).expect("nobody else has it yet");
+    let mut filled = 0;
+    while filled < length {
+        match file.read(&mut place[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    // A device has no length, and a file may become another one while it is read.
+    let mut rest = Vec::new();
+    file.take(limit - filled as u64).read_to_end(&mut rest)?;
+    let is_whole = filled == length && rest.is_empty();
+    Ok(if is_whole { bytes } else { [&bytes[..filled], &rest[..]].concat().into() })
 }
 
 /// The user's cache; without one everything works, only slower.
@@ -156,7 +181,7 @@ fn cache_directory() -> Option<PathBuf> {
 /// Standard input from the file that was named; `None` when none was.
 pub(super) fn named_stdin(world: &WorldOptions) -> Result<Option<Vec<u8>>, CampaignError> {
     let Some(path) = &world.stdin else { return Ok(None) };
-    let file = std::fs::File::open(path).map_err(|error| at_path(ErrorKind::Stdin, "cannot read", path, &error))?;
+    let file = File::open(path).map_err(|error| at_path(ErrorKind::Stdin, "cannot read", path, &error))?;
     let bytes =
         read_input(file).map_err(|what| CampaignError::new(ErrorKind::Stdin, format!("{}: {what}", path.display())))?;
     Ok(Some(bytes))
@@ -199,4 +224,34 @@ fn remark_when_slow(remarks: &Remarks) -> mpsc::Sender<()> {
         }
     });
     done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_whole_also_where_its_length_is_not_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program");
+        for length in [0, 1, 100_000] {
+            let content = vec![7; length];
+            std::fs::write(&path, &content).expect("our own folder");
+            assert_eq!(*read(&File::open(&path).expect("it is there")).expect("it is read"), content);
+        }
+        let without_length = File::open("/proc/self/status");
+        if let Ok(file) = without_length {
+            assert!(read(&file).expect("it is read").starts_with(b"Name:"));
+        }
+    }
+
+    #[test]
+    fn a_program_has_the_digest_of_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program.wat");
+        std::fs::write(&path, "(component)").expect("our own folder");
+        let loaded = load(&path, &Remarks::default()).expect("a component");
+        assert_eq!((loaded.target.source, loaded.source_bytes), (Digest::of(b"(component)"), 11));
+        assert!(loaded.component.starts_with(b"\0asm"));
+    }
 }

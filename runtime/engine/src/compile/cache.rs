@@ -5,7 +5,7 @@
 //! <cache>/<xxh3-128>.bin  the content: wasmtime's serialised code, or a component
 //! <cache>/making-<nn>     locked while an entry whose key begins so is made
 //!
-//! key of code       BLAKE3(component, settings, wasmtime, processor)
+//! key of code       BLAKE3(BLAKE3(component), settings, wasmtime, processor)
 //! key of component  BLAKE3(core module, version of componentizing)
 //! ```
 //!
@@ -21,6 +21,11 @@
 //! Not here: where the directory is (the command line decides).
 
 #![allow(unsafe_code, reason = "deserialises code that this user wrote; the block carries its argument")]
+
+mod content_digest;
+mod file_digests;
+
+pub use file_digests::FileLook;
 
 use crate::compile::build::Build;
 use crate::compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler};
@@ -125,10 +130,11 @@ impl Cache {
     }
 
     /// The key of a component's code under an engine: everything that decides its compiled form.
-    pub(crate) fn code_key(component: &[u8], configuration: &[u8], engine: &Engine) -> String {
+    pub(crate) fn code_key(component: &Arc<[u8]>, configuration: &[u8], engine: &Engine) -> String {
+        let component = content_digest::content_digest(component);
         let mut compatibility = CompatibilityHasher(blake3::Hasher::new());
         std::hash::Hash::hash(&engine.precompile_compatibility_hash(), &mut compatibility);
-        key("code", &[component, configuration, compatibility.0.finalize().as_bytes()])
+        key("code of digest", &[component.as_bytes(), configuration, compatibility.0.finalize().as_bytes()])
     }
 
     /// The key of a componentized module: everything that decides the component.

@@ -11,7 +11,7 @@
 //! understood is left out.
 
 use fozzy_trace::facts::PropertyKind;
-use wasmparser::{Parser, Payload};
+use wasmparser::{Chunk, Parser, Payload};
 
 /// The section's name.
 const SECTION: &str = "fozzy.properties";
@@ -73,8 +73,7 @@ pub(crate) struct DeclaredProperty {
 
 /// All declared properties of a component, in the order of their sections.
 pub(crate) fn read(component: &[u8]) -> Vec<DeclaredProperty> {
-    let payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
-    let sections = payloads.filter_map(|payload| match payload {
+    let sections = without_bodies(component).filter_map(|payload| match payload {
         Payload::CustomSection(section) if section.name() == SECTION => Some(section.data().to_vec()),
         _ => None,
     });
@@ -84,15 +83,48 @@ pub(crate) fn read(component: &[u8]) -> Vec<DeclaredProperty> {
 
 /// Whether any core module of a component names its functions.
 fn has_names(component: &[u8]) -> bool {
-    let mut payloads = Parser::new(0).parse_all(component).map_while(Result::ok);
     let mut within = 0_u32;
-    payloads.any(|payload| match payload {
+    without_bodies(component).any(|payload| match payload {
         Payload::ModuleSection { .. } => {
             within += 1;
             false
         }
         Payload::CustomSection(section) => within > 0 && section.name() == "name",
         _ => false,
+    })
+}
+
+/// What is in a component and in all that it contains, up to the first thing that is wrong. Code is stepped over as a whole: it has most of
+/// a component's parts, and every start of a program comes here.
+fn without_bodies(component: &[u8]) -> impl Iterator<Item = Payload<'_>> {
+    let (mut rest, mut parser, mut around, mut is_over) = (component, Parser::new(0), Vec::new(), false);
+    std::iter::from_fn(move || {
+        if is_over {
+            return None;
+        }
+        let Ok(Chunk::Parsed { payload, consumed }) = parser.parse(rest, true) else {
+            is_over = true;
+            return None;
+        };
+        rest = &rest[consumed..];
+        match &payload {
+            Payload::CodeSectionStart { size, .. } => {
+                parser.skip_section();
+                match rest.get(*size as usize..) {
+                    Some(behind) => rest = behind,
+                    None => is_over = true,
+                }
+            }
+            Payload::ModuleSection { parser: inner, .. } | Payload::ComponentSection { parser: inner, .. } => {
+                around.push(std::mem::replace(&mut parser, inner.clone()));
+            }
+            Payload::End(_) => match around.pop() {
+                Some(outer) => parser = outer,
+                None => is_over = true,
+            },
+            _ => {}
+        }
+        Some(payload)
     })
 }
 
@@ -132,6 +164,31 @@ mod tests {
         assert_eq!(whole, Catalogue::Absent { stripped: false });
         assert_eq!(whole.remark(false), None);
         assert!(whole.remark(true).is_some_and(|remark| !remark.contains("stripped")));
+    }
+
+    /// What is no body of a function, in words.
+    fn shown<'a>(payloads: impl Iterator<Item = Payload<'a>>) -> Vec<String> {
+        let plain = payloads.filter(|payload| !matches!(payload, Payload::CodeSectionEntry(_)));
+        plain.map(|payload| format!("{payload:?}")).collect()
+    }
+
+    #[test]
+    fn what_stands_around_and_behind_code_is_seen() {
+        let module = |name: &str| {
+            format!(
+                r#"(core module ${name} (func (export "f") (result i32) i32.const 1) (func) (data "d")
+                    (@custom "fozzy.properties" "always\09{name}\09a.rs:1\0a"))"#
+            )
+        };
+        let text = format!("(component {} (component {}) {})", module("one"), module("two"), module("three"));
+        let component = wat::parse_str(text).expect("assembles");
+        let names: Vec<String> = read(&component).into_iter().map(|row| row.name).collect();
+        assert_eq!(names, ["one", "two", "three"]);
+        let whole = shown(Parser::new(0).parse_all(&component).map_while(Result::ok));
+        assert_eq!(shown(without_bodies(&component)), whole);
+        for end in 0..component.len() {
+            assert!(without_bodies(&component[..end]).count() < whole.len());
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@
 use crate::compile::cache::Cache;
 use crate::compile::componentize::{self, ComponentizeError};
 use crate::compile::preview1_module::Preview1Module;
+use std::sync::Arc;
 use wasmparser::{Encoding, Parser, Payload};
 
 /// Largest program that is read, in bytes. Larger ones are refused: real programs are far smaller.
@@ -101,13 +102,29 @@ pub fn load(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadEr
     Err(LoadError::NotWasm { found: describe(bytes) })
 }
 
+/// As [`load`], of bytes that others have too: a component is these bytes, and nothing is copied.
+///
+/// # Errors
+/// As of [`load`].
+pub fn load_shared(bytes: &Arc<[u8]>, cache: Option<&Cache>) -> Result<(Arc<[u8]>, SourceKind), LoadError> {
+    if bytes.len() <= PROGRAM_BYTES_MAX && bytes.starts_with(b"\0asm") && encoding(bytes)? == Encoding::Component {
+        return Ok((Arc::clone(bytes), SourceKind::Component));
+    }
+    let LoadedProgram { component, kind } = load(bytes, cache)?;
+    Ok((component.into(), kind))
+}
+
+/// What kind of binary it is.
+fn encoding(bytes: &[u8]) -> Result<Encoding, LoadError> {
+    match Parser::new(0).parse_all(bytes).next() {
+        Some(Ok(Payload::Version { encoding, .. })) => Ok(encoding),
+        Some(Err(error)) => Err(invalid("file", &error)),
+        _ => Err(LoadError::NotWasm { found: "a file that is cut after the wasm magic".to_owned() }),
+    }
+}
+
 fn load_binary(bytes: &[u8], cache: Option<&Cache>) -> Result<LoadedProgram, LoadError> {
-    let encoding = match Parser::new(0).parse_all(bytes).next() {
-        Some(Ok(Payload::Version { encoding, .. })) => encoding,
-        Some(Err(error)) => return Err(invalid("file", &error)),
-        _ => return Err(LoadError::NotWasm { found: "a file that is cut after the wasm magic".to_owned() }),
-    };
-    match encoding {
+    match encoding(bytes)? {
         Encoding::Component => Ok(LoadedProgram { component: bytes.to_vec(), kind: SourceKind::Component }),
         Encoding::Module => {
             let kept =
@@ -218,6 +235,21 @@ mod tests {
         assert!(refusal(b"{\"version\":1}").contains("JSON"));
         assert!(refusal(&[0xff, 0xfe, 0]).contains("ff fe 00"));
         assert!(refusal(b"\0asm").contains("not validate") || refusal(b"\0asm").contains("cut"));
+    }
+
+    #[test]
+    fn a_component_that_others_have_too_is_not_copied() {
+        let component: Arc<[u8]> = wat::parse_str("(component)").expect("text").into();
+        let (loaded, kind) = load_shared(&component, None).expect("a component");
+        assert!(Arc::ptr_eq(&loaded, &component) && kind == SourceKind::Component);
+        let module: Arc<[u8]> =
+            wat::parse_str(r#"(module (memory (export "memory") 1) (func (export "_start")))"#).expect("text").into();
+        let (loaded, kind) = load_shared(&module, None).expect("a module");
+        assert_eq!((&*loaded, kind), (&*load(&module, None).expect("a module").component, SourceKind::CoreModule));
+        for wrong in [&b""[..], b"\0asm", b"\0asm\x01"] {
+            let message = load_shared(&Arc::from(wrong), None).expect_err("refused").to_string();
+            assert_eq!(message, refusal(wrong));
+        }
     }
 
     #[test]

@@ -116,7 +116,9 @@ impl Program {
     ) -> Result<Program, ProgramError> {
         let program = Program::build(component, switches, build, cache)?;
         program.runnable()?;
-        program.instance().map_err(|error| refused("linking the program", &error))?;
+        // As it is called most of the time; the other way is linked when a plan asks for it.
+        let linked = if program.is_scenario() { program.alone() } else { program.instance() };
+        linked.map_err(|error| refused("linking the program", &error))?;
         Ok(program)
     }
 
@@ -431,7 +433,7 @@ fn linked<'a>(
 
 fn compiled(
     engine: &Engine,
-    component: &[u8],
+    component: &Arc<[u8]>,
     switches: &Switches,
     build: &Build,
     cache: Option<&Cache>,

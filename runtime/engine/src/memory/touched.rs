@@ -22,8 +22,12 @@ const WORD_BYTES: usize = 8;
 /// Calls `run` for stretches of `mapping`, in order, that hold all touched pages. The mapping is private; one
 /// that does not begin at a page of the machine is named whole. The ranges are in bytes, relative to its beginning.
 pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
-    static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
-    let pagemap = PAGEMAP.get_or_init(|| File::open("/proc/self/pagemap").ok());
+    static PAGEMAP: OnceLock<(u32, Option<File>)> = OnceLock::new();
+    let open = || File::open("/proc/self/pagemap").ok();
+    // An open file is of the process that has opened it, also in a copy of it.
+    let (process, opened) = PAGEMAP.get_or_init(|| (std::process::id(), open()));
+    let reopened = if *process == std::process::id() { None } else { Some(open()) };
+    let pagemap = reopened.as_ref().unwrap_or(opened).as_ref();
     let (start, page) = (mapping.as_ptr() as usize, page_bytes());
     if !start.is_multiple_of(page) {
         return run(0..mapping.len());
@@ -35,7 +39,7 @@ pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
         let mut words = [0; WORDS * WORD_BYTES];
         let words = &mut words[..pages * WORD_BYTES];
         let offset = ((start + at) / page * WORD_BYTES) as u64;
-        let read = pagemap.as_ref().is_some_and(|file| file.read_exact_at(words, offset).is_ok());
+        let read = pagemap.is_some_and(|file| file.read_exact_at(words, offset).is_ok());
         if read {
             let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
             let touched = words.chunks_exact(WORD_BYTES).map(|bytes| word(bytes) & PRESENT_OR_SWAPPED != 0);
@@ -71,5 +75,26 @@ mod tests {
         let mut found = false;
         runs(bytes, |run| found |= run.contains(&(5 << 20)));
         assert!(found);
+    }
+
+    #[test]
+    #[allow(unsafe_code, reason = "a copy of this process; each block carries its argument")]
+    fn a_copy_of_the_process_has_an_account_of_its_own() {
+        let region = super::super::Region::map(64 << 20, 64 << 20, 4096).expect("address space");
+        // That of this process is open from here on.
+        runs(region.bytes(), |_| {});
+        // SAFETY: the copy allocates nothing, and calls nothing but the system.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            region.write(5 << 20, &[1]);
+            let mut found = false;
+            runs(region.bytes(), |run| found |= run.contains(&(5 << 20)));
+            // SAFETY: ends the copy at once.
+            unsafe { libc::_exit(i32::from(!found)) };
+        }
+        let mut status = 0;
+        // SAFETY: waits for the child that was just made, into a place of ours.
+        let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert!(child > 0 && waited == child && status == 0, "{child}: {status}");
     }
 }

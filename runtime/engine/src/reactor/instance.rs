@@ -201,7 +201,7 @@ fn instantiate(
     }
     let linked = program.alone().map_err(failed)?;
     memory::offer(offered);
-    let instance = with_stack(|| linked.instantiate(&mut store));
+    let instance = memory::untouched(|| with_stack(|| linked.instantiate(&mut store)));
     store.data().settle_memory();
     let regions = memory::collect();
     match instance {

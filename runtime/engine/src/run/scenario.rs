@@ -29,20 +29,20 @@ use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::schedule::{EarlierCoverage, Outage, export, outage, store};
 use crate::run::trap::InstantiationContext;
-use fozzy_host::{GuestStop, Host};
+use fozzy_host::{GuestStop, Host, INTERRUPT_FUEL};
 use fozzy_instrument::OriginalOffset;
 use fozzy_trace::choice::check_name;
 use fozzy_trace::facts::{Cost, FailureKind, FlowStats, ReportedFailure, ScenarioStats};
 use fozzy_trace::plan::{HttpReply, PlannedCall, ProcessReply, ScenarioKind, ScenarioPlan};
-use fozzy_trace::{Aside, Duration, Instant};
+use fozzy_trace::{Aside, Duration, Instant, Plan};
 use fozzy_world::Node;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, ComponentType, Instance, InstancePre, Lift, Lower, TypedFunc};
+use wasmtime::{Store, Trap};
 
 /// The full names of the exported interfaces of `fozzy:scenario`.
 #[derive(Clone, Debug)]
@@ -146,18 +146,10 @@ pub(crate) enum CallMode {
 
 impl CallMode {
     /// Whether a guest under this plan is, or can start, one of several, as a scenario with a target is. One that may be interrupted
-    /// has to stop in the middle of a call.
+    /// has to stop in the middle of a call, unless it is tried without that.
     fn of(program: &Program, host: &Host) -> CallMode {
-        let plan = &host.run.world.plan;
-        let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
-        let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
-        let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
-        // wasmtime calls debuggers on fibers only.
-        if others || host.run.interrupt().is_some() || program.how().positions {
-            CallMode::Turns
-        } else {
-            CallMode::Alone
-        }
+        let stops_for_looks = host.run.interrupt().is_some() && host.run.kept_back().is_none();
+        if stops_for_looks || !is_alone(program, &host.run.world.plan) { CallMode::Turns } else { CallMode::Alone }
     }
 
     #[inline]
@@ -176,6 +168,21 @@ impl CallMode {
             CallMode::Turns => function.call_async(store, with).await,
         }
     }
+}
+
+/// Whether no other guest can be started beside `program` under `plan`.
+fn is_alone(program: &Program, plan: &Plan) -> bool {
+    let processes = plan.processes.iter().any(|rule| matches!(rule.answer, ProcessReply::Component(_)));
+    let handlers = plan.http.iter().any(|rule| matches!(rule.answer, HttpReply::Component(_)));
+    let others = !plan.nodes.is_empty() || processes || handlers || program.linked().is_some();
+    // wasmtime calls debuggers on fibers only.
+    !others && !program.how().positions
+}
+
+/// Whether a run of `program` under `plan` is made of calls between which it can be looked for an interruption, with instructions that
+/// are counted.
+pub(crate) fn looks_between_calls(program: &Program, plan: &Plan) -> bool {
+    program.is_scenario() && plan.call.is_none() && program.how().fuel && is_alone(program, plan)
 }
 
 /// The value of a future that never waits.
@@ -263,7 +270,12 @@ impl ScenarioDriver<'_> {
         host.run.with_context(node, |world, context| world.begin_again(start, context));
         host.begin_called_again();
         host.limiter.begin_again();
-        let (mut store, filled) = store(self.program, host, self.fuel);
+        let mut fuel = self.fuel;
+        if host.run.kept_back().is_some() {
+            fuel = fuel.min(INTERRUPT_FUEL);
+            host.run.keep_back(self.fuel - fuel);
+        }
+        let (mut store, filled) = store(self.program, host, fuel);
         let (instance, memories) = match filled {
             Ok(()) => match self.linked() {
                 Ok(instance) if self.way == CallMode::Alone => {
@@ -277,7 +289,9 @@ impl ScenarioDriver<'_> {
         memory::put_back(&memories);
         store.data().instance_made();
         self.memories = memories;
-        (store, instance.map_err(|error| error.context(InstantiationContext)))
+        let instance = instance.map_err(|error| error.context(InstantiationContext));
+        let instance = unless_kept_back(&mut store, instance);
+        (store, instance)
     }
 
     /// Adds the coverage of the last instance, as another one follows. The coverage of the final instance is read from its memories.
@@ -293,7 +307,12 @@ impl ScenarioDriver<'_> {
     /// Takes the host and the fuel back from an instance.
     fn over(&mut self, store: Store<Host>) {
         self.fuel = store.get_fuel().unwrap_or(0);
-        self.host = Some(store.into_data());
+        let mut host = store.into_data();
+        if let Some(kept) = host.run.kept_back() {
+            self.fuel += kept;
+            host.run.keep_back(0);
+        }
+        self.host = Some(host);
     }
 
     async fn describe(&mut self, interface: &str) -> wasmtime::Result<()> {
@@ -302,6 +321,7 @@ impl ScenarioDriver<'_> {
             Ok(instance) => ask::<(ScenarioInfo,)>(&mut store, self.way, &instance, interface, "describe").await,
             Err(error) => Err(error),
         };
+        let info = unless_kept_back(&mut store, info);
         self.over(store);
         let (info,) = info?;
         *Self::stats(self.host()) = info.stats()?;
@@ -314,6 +334,7 @@ impl ScenarioDriver<'_> {
             Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, stretches).await,
             Err(error) => Err(error),
         };
+        let outcome = unless_kept_back(&mut store, outcome);
         self.over(store);
         self.unless_power_was_lost(outcome)
     }
@@ -348,6 +369,7 @@ impl ScenarioDriver<'_> {
             Ok(instance) => ask::<(Vec<String>,)>(&mut store, self.way, &instance, interface, names).await,
             Err(error) => Err(error),
         };
+        let listed = unless_kept_back(&mut store, listed);
         self.over(store);
         let (listed,) = listed?;
         check_names(names, listed.iter().map(String::as_str)).map_err(|why| invalid(names, &why))?;
@@ -389,6 +411,7 @@ impl ScenarioDriver<'_> {
             Ok(instance) => calls(&mut store, self.way, &instance, functions, round, stretches).await,
             Err(error) => Err(error),
         };
+        let outcome = unless_kept_back(&mut store, outcome);
         self.over(store);
         self.unless_power_was_lost(outcome)
     }
@@ -411,6 +434,7 @@ pub(crate) async fn steps(
     store.data_mut().begin_sequence(sequence, stream)?;
     way.call(store, &begin, (sequence,)).await?;
     for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
+        hand_out(store)?;
         store.data_mut().begin_step(sequence, stream, number)?;
         let begun = FuelReading::of(store);
         let (result,) = way.call(store, &step, (number,)).await?;
@@ -427,8 +451,42 @@ pub(crate) async fn steps(
             }
         }
     }
+    hand_out(store)?;
     store.data_mut().end_sequence(sequence, stream)?;
     way.call(store, &end, (sequence,)).await
+}
+
+/// Between two calls of a guest that does not stop for looks: looks for an interruption now and then, and gives the guest more of the
+/// fuel that is kept back from it.
+#[inline]
+fn hand_out(store: &mut Store<Host>) -> wasmtime::Result<()> {
+    match store.data().run.kept_back() {
+        None => Ok(()),
+        Some(kept) => hand_out_of(store, kept),
+    }
+}
+
+fn hand_out_of(store: &mut Store<Host>, kept: u64) -> wasmtime::Result<()> {
+    let has = store.get_fuel()?;
+    // With all of it, the guest comes to its end soon.
+    if has >= INTERRUPT_FUEL / 2 || kept == 0 {
+        return Ok(());
+    }
+    store.data().run.look_between_calls().map_err(wasmtime::Error::new)?;
+    let more = kept.min(INTERRUPT_FUEL - has);
+    store.data_mut().run.keep_back(kept - more);
+    store.set_fuel(has + more)
+}
+
+/// What became of calls: one that has used what it was given, while more of its fuel is kept back, is no end of the guest.
+fn unless_kept_back<T>(store: &mut Store<Host>, outcome: wasmtime::Result<T>) -> wasmtime::Result<T> {
+    let is_out = |error: &wasmtime::Error| matches!(error.downcast_ref::<Trap>(), Some(Trap::OutOfFuel));
+    match outcome {
+        Err(error) if store.data().run.kept_back().is_some_and(|kept| kept > 0) && is_out(&error) => {
+            Err(wasmtime::Error::new(store.data_mut().run.give_up()))
+        }
+        outcome => outcome,
+    }
 }
 
 /// One round of fuzz targets or properties.
@@ -453,6 +511,7 @@ async fn calls(
     ScenarioDriver::stats(store.data_mut()).sequences += 1;
     store.data_mut().aside(Aside::Sequence, Default::default);
     for step in stretches.iter().flat_map(|(from, to)| *from..*to) {
+        hand_out(store)?;
         let place = step as usize % number;
         let (place, flow) = (place as u32, (first + place) as u32);
         let begun = FuelReading::of(store);

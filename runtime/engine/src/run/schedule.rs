@@ -525,7 +525,7 @@ async fn live(
 pub(crate) fn store(program: &Program, host: Host, fuel: u64) -> (Store<Host>, wasmtime::Result<()>) {
     let mut host = host;
     host.memory = preview1_memory(program);
-    let stops_for_looks = host.run.interrupt().is_some();
+    let stops_for_looks = host.run.interrupt().is_some() && host.run.kept_back().is_none();
     let mut store = Store::new(program.engine(), host);
     store.limiter(|host| host);
     if program.how().positions {

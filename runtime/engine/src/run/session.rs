@@ -21,6 +21,7 @@ use crate::run::coverage::{CoverageCollector, ModuleBytes, ProgramCoverage, add_
 use crate::run::criteria::CriteriaJudge;
 use crate::run::heap;
 use crate::run::profile::ProgramProfile;
+use crate::run::scenario;
 use crate::run::schedule;
 use fozzy_host::{CallerKind, Interrupt, LazyInput, OutputTee, Run, RunSlot};
 use fozzy_trace::execution::NodeExecution;
@@ -58,6 +59,8 @@ pub struct Session {
     stdin: Option<Arc<LazyInput>>,
     reality: Option<Box<dyn LiveBackend>>,
     interrupt: Interrupt,
+    /// Whether a call of the program took so long that it has to stop for looks in the middle of its calls.
+    is_slow: bool,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
     /// Fuel of guests by their machines, instead; all others have as much as there is.
@@ -175,6 +178,7 @@ impl Session {
             stdin: None,
             reality: None,
             interrupt: Interrupt::default(),
+            is_slow: false,
             fuel_times: 1,
             given_fuel: None,
             digest: OnceLock::new(),
@@ -425,6 +429,36 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
+        let again = if self.looks_between_calls() { source.begun_again() } else { None };
+        let Some(again) = again else { return self.execute_as(source, keep, false) };
+        let execution = self.execute_as(source, keep.clone(), true);
+        match self.is_slow {
+            true => self.execute_as(again, keep, false),
+            false => execution,
+        }
+    }
+}
+
+impl Session {
+    /// Whether the next execution, which can be interrupted, is tried without stops in the middle of calls, for each of which a fiber is
+    /// made: nobody has heard of it when it is given up and begun again.
+    fn looks_between_calls(&self) -> bool {
+        let is_heard = self.tee.is_some() || self.sink.is_some() || self.activity.is_some() || self.is_narrated;
+        let is_live = self.reality.is_some() || self.stdin.as_ref().is_some_and(|input| input.is_live());
+        let is_stopped = self.block_stop.is_some() || self.refusal_stop.is_some();
+        let is_observed = self.criteria.is_some() || self.compared.is_some() || self.program.how().heap.is_some();
+        let is_plain = !(is_heard || is_live || is_stopped || is_observed);
+        let is_wanted = !self.is_slow && self.interrupt.is_armed();
+        is_plain && is_wanted && scenario::looks_between_calls(&self.program, &self.start.plan)
+    }
+
+    /// Executes it, and looks for an interruption between calls only or also in the middle of them.
+    fn execute_as(
+        &mut self,
+        source: Box<dyn DecisionSource>,
+        keep: HistoryWindow,
+        between_calls: bool,
+    ) -> Result<Execution, HarnessError> {
         // A run that is narrated to people is no recording, and no checker judges it.
         let is_streamed = self.sink.is_some();
         let again = (self.heap_observer.is_some() && !self.is_narrated).then(|| source.fork());
@@ -447,9 +481,11 @@ impl Executor for Session {
             .observing_long_output(self.criteria.as_mut().map(|criteria| criteria.observer()))
             .observing(self.reality.take())
             .stopping_at_refusal(self.refusal_stop)
-            .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()));
+            .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()))
+            .looking_between_calls(between_calls);
         let (mut run, ended) = schedule::run(self, Box::new(run));
         drop(marks);
+        self.is_slow |= run.as_ref().is_some_and(|run| run.has_given_up());
         self.reality = run.as_mut().and_then(|run| run.take_reality());
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         let run = run.expect("only an interruption leaves it with a guest");

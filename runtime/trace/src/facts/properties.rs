@@ -324,14 +324,16 @@ impl Properties {
     /// When the name is unfit, or there are too many.
     #[inline]
     pub fn see(&mut self, seen: PropertyEvaluation<'_>) -> Result<Option<ReportedFailure>, PropertyError> {
-        if !self.by_name.contains_key(seen.name) {
-            check_name(seen.name)?;
-            if self.by_name.len() == PROPERTIES_MAX {
-                return Err(PropertyError::TooMany);
+        let property = match self.change().get_mut(seen.name) {
+            Some(property) => property,
+            None => {
+                check_name(seen.name)?;
+                if self.by_name.len() == PROPERTIES_MAX {
+                    return Err(PropertyError::TooMany);
+                }
+                self.by_name.entry(seen.name.to_owned()).or_insert_with(|| Property::new(seen.kind, None))
             }
-            self.by_name.insert(seen.name.to_owned(), Property::new(seen.kind, None));
-        }
-        let property = self.change().get_mut(seen.name).expect("it was just put there");
+        };
         if property.kind != seen.kind {
             return Ok(Some(two_kinds(seen.name, property.kind, seen.kind)));
         }

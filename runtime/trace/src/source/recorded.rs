@@ -120,6 +120,10 @@ impl DecisionSource for RecordedSource {
         Box::new(self.clone())
     }
 
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        Some(self.fork())
+    }
+
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {
         let Some(recorded) = self.observations.get(self.used) else { return ObservationLookup::Diverged(None) };
         if recorded.ask != *ask || !ask.fits(&recorded.answer) {

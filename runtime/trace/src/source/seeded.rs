@@ -15,7 +15,7 @@
 //! moves another.
 
 use crate::scheduler::{SchedulePolicy, Scheduler, SchedulingPoint};
-use crate::{DecisionSource, NodeId, Origin, Purpose, Question, Seed};
+use crate::{DecisionPart, DecisionSource, NodeId, Origin, Purpose, Question, Seed};
 use rand_chacha::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
@@ -49,8 +49,17 @@ impl SeededSource {
     }
 
     /// The index of a stream, which is made at its first use.
-    #[cold]
+    #[inline(never)]
     fn find(&mut self, node: NodeId, purpose: Purpose) -> usize {
+        // Another part of a program's run: one comes with each step.
+        if let (Some((its, last @ Purpose::Choice(_), stream)), Purpose::Choice(part)) =
+            (self.streams.get_mut(self.last), purpose)
+            && *its == node
+        {
+            *last = purpose;
+            begin(stream, part);
+            return self.last;
+        }
         // Names tell purposes apart, and parts not: of a program's choices there is one stream at a time.
         let found = self.streams.binary_search_by_key(&(node, purpose.name()), |(node, its, _)| (*node, its.name()));
         let is_new = found.is_err();
@@ -68,14 +77,19 @@ impl SeededSource {
         match purpose {
             Purpose::Choice(part) | Purpose::Nemesis(part) if is_new || stream.1 != purpose => {
                 stream.1 = purpose;
-                // In this order nothing is made that is then thrown away.
-                stream.2.set_word_pos(0);
-                stream.2.set_stream(part.stream());
+                begin(&mut stream.2, part);
             }
             _ => {}
         }
         index
     }
+}
+
+/// The stream of a part begins, of the key that it has.
+fn begin(stream: &mut ChaCha12Rng, part: DecisionPart) {
+    // In this order nothing is made that is then thrown away.
+    stream.set_word_pos(0);
+    stream.set_stream(part.stream());
 }
 
 impl DecisionSource for SeededSource {
@@ -112,6 +126,10 @@ impl DecisionSource for SeededSource {
 
     fn fork(&self) -> Box<dyn DecisionSource> {
         Box::new(self.clone())
+    }
+
+    fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
+        Some(self.fork())
     }
 }
 
@@ -174,6 +192,16 @@ mod tests {
         }
         assert_eq!(bytes(&mut source, Purpose::Choice(parts[2]), 0), alone[2], "a part that comes again begins again");
         assert_eq!(crate::digest::hex(&alone[2]), "a2baf8cbbc48d61e");
+    }
+
+    #[test]
+    fn parts_of_several_machines_are_told_apart() {
+        let part = |step| Purpose::Choice(DecisionPart::step(0, step));
+        let alone = |step, node| bytes(&mut SeededSource::new(Seed(7)), part(step), node);
+        let mut source = SeededSource::new(Seed(7));
+        for (step, node) in [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (2, 1), (1, 0)] {
+            assert_eq!(bytes(&mut source, part(step), node), alone(step, node), "step {step} of {node}");
+        }
     }
 
     #[test]

@@ -22,12 +22,14 @@ fn code_is_kept_and_found_again() {
     let directory = tempfile::tempdir().expect("a folder");
     let cache = Cache::open(directory.path()).expect("private");
     let engine = engine(&Switches::default(), &Build::default()).expect("an engine");
-    let key = Cache::code_key(b"component", b"settings", &engine);
+    let key_of = |component: &[u8], settings: &[u8]| Cache::code_key(&Arc::from(component), settings, &engine);
+    let key = key_of(b"component", b"settings");
+    assert_eq!(key, key_of(b"component", b"settings"));
     assert!(cache.code(&engine, &key).is_none());
     cache.keep_code(&key, &smallest(&engine));
     assert!(cache.code(&engine, &key).is_some());
-    assert_ne!(key, Cache::code_key(b"component", b"other settings", &engine));
-    assert_ne!(key, Cache::code_key(b"componentsettings", b"", &engine));
+    assert_ne!(key, key_of(b"component", b"other settings"));
+    assert_ne!(key, key_of(b"componentsettings", b""));
 }
 
 #[test]
