@@ -400,6 +400,8 @@ impl Campaign {
         io: &mut CampaignIo<'_>,
         seeds: &mut dyn Iterator<Item = Vec<u8>>,
     ) -> Result<bool, CampaignHalt> {
+        // What is taken is executed.
+        self.check_stopped()?;
         let (input, is_made_up) = match seeds.next() {
             Some(seed) => (seed, false),
             None => match self.made_up.next() {
@@ -435,6 +437,7 @@ impl Campaign {
 
     /// What others have found is executed, and kept if it shows something new here.
     fn import(&mut self, io: &mut CampaignIo<'_>) -> Result<(), CampaignHalt> {
+        self.check_stopped()?;
         for input in io.observer.peer_inputs()? {
             if input.len() > self.options.input_bytes_max || self.corpus.contains(&Digest::of(&input)) {
                 continue;
@@ -802,10 +805,13 @@ impl Campaign {
         fresh
     }
 
+    /// Nothing more is begun once the observer has ended the campaign.
+    fn check_stopped(&self) -> Result<(), CampaignHalt> {
+        if self.is_stopped { Err(CampaignHalt::Finished(CampaignEnd::Stopped)) } else { Ok(()) }
+    }
+
     fn begin_execution(&mut self) -> Result<(), CampaignHalt> {
-        if self.is_stopped {
-            return Err(CampaignHalt::Finished(CampaignEnd::Stopped));
-        }
+        self.check_stopped()?;
         if self.stats.executions >= self.options.executions_max {
             return Err(CampaignHalt::Finished(CampaignEnd::Executions));
         }

@@ -639,6 +639,19 @@ fn what_showed_something_new_is_kept_however_a_campaign_ends() {
 }
 
 #[test]
+fn a_campaign_that_was_ended_takes_no_further_seed() {
+    for last in 1..4 {
+        let code = |_: &[u8], _: &mut SimulatedGuest| Ok(());
+        let mut notes = RecordingObserver { last: Some(last), ..RecordingObserver::default() };
+        let mut campaign = Campaign::new(options(3, 1_000), Dictionary::default());
+        let mut seeds = [b"a", b"b", b"c"].into_iter().map(|seed| seed.to_vec());
+        let ended = campaign.run(&mut SimulatedTarget::new(code), &mut seeds, &mut notes).expect("it ends");
+        // The empty input comes first.
+        assert_eq!((ended, seeds.count() as u64), (CampaignEnd::Stopped, 4 - last), "{last}");
+    }
+}
+
+#[test]
 fn how_small_a_failure_was_made_is_told_however_the_campaign_ends() {
     let long = [&[b'.'; 900][..], b"x"].concat();
     let lengths: Vec<usize> = (3..=40)

@@ -114,10 +114,10 @@ impl Links {
             let mut then = later(context, now);
             // A repetition goes between other packets and makes none of them wait.
             if let Some(arrival) = self.send(path, machines, bytes, attempt == 0, &mut then) {
-                soonest = soonest.min(arrival);
                 if !repeats_late {
-                    break;
+                    return Ok(arrival);
                 }
+                soonest = soonest.min(arrival);
             }
             now = now.after(timeout);
             // What arrives before anything is repeated is the one that counts.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fault::{LinkEffect, LinkSet, LinkWindow};
+use crate::network::link::{CONNECT_RETRIES, LinkPath};
 use fozzy_trace::plan::{
     AllowedEnd, ClusterPlan, Edition, HealScope, Inputs, MachinePlan, NodePlan, Plan, ProgramPlan,
 };
@@ -222,4 +223,13 @@ fn a_connection_to_a_slow_machine_is_there_soon_after_it_is_slow() {
     lab.connect(SERVER_ADDRESS).expect("somebody listens");
     assert_eq!(lab.now, millis(5_020));
     lab.end();
+}
+
+#[test]
+fn what_arrives_at_the_end_of_time_is_not_given_up_without_nemeses() {
+    let mut lab = Lab::with(NetworkPlan { latency: Duration(u64::MAX), ..NetworkPlan::default() }, &[], 0);
+    let path = LinkPath { from: CLIENT, to: SERVER };
+    let arrival =
+        lab.ask(|Network { links, names, .. }, context| links.insist(path, names, 0, CONNECT_RETRIES, context));
+    assert_eq!(arrival, Ok(Instant::NEVER));
 }
