@@ -270,7 +270,7 @@ impl Network {
 
     fn happen(&mut self, event: NetworkEvent, at: Instant) {
         match event {
-            NetworkEvent::Syn(syn) => self.syn_arrives(syn, at),
+            NetworkEvent::Syn(syn) => self.syn_arrives(*syn, at),
             NetworkEvent::ConnectEnds { socket, result } => self.connect_ends(socket, result, at),
             NetworkEvent::Acceptable { listener, connection, back } => {
                 self.becomes_acceptable(listener, connection, back, at)
