@@ -117,6 +117,11 @@ pub fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("values are JSON")
 }
 
+/// The same, behind what is there.
+pub fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(text, value).expect("memory takes it");
+}
+
 /// A text, or its beginning.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {

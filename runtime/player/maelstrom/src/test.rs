@@ -16,6 +16,7 @@ use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, In
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -110,6 +111,8 @@ pub struct Test {
     limit: u64,
     /// Lines that nodes have printed within this second.
     heard: (u64, BTreeMap<String, u32>),
+    /// When the first request was due of those that were open when time passed last.
+    expires: u64,
     /// Operations that were begun, and that succeeded.
     begun: u64,
     succeeded: u64,
@@ -132,6 +135,7 @@ impl Test {
             start: 0,
             limit: 0,
             heard: (0, BTreeMap::new()),
+            expires: 0,
             begun: 0,
             succeeded: 0,
             options,
@@ -416,7 +420,8 @@ impl Test {
             input => self.generator.draw(input, client, process),
         };
         let shown = if input.is_null() { String::new() } else { words(&input) };
-        let begun = tools::invoke(process, &format!("{}{mark}", row.name), &shown);
+        let name = if mark.is_empty() { Cow::from(row.name) } else { Cow::from(format!("{}{mark}", row.name)) };
+        let begun = tools::invoke(process, &name, &shown);
         self.begun += 1;
         let body = match self.workload.is_log {
             true => object(self.clients[client].log.request(&input, &self.generator.keys())),
@@ -452,7 +457,8 @@ impl Test {
                 return;
             }
             let requests = self.clients.iter().filter_map(|client| Some(client.request.as_ref()?.due));
-            let next = requests.chain(self.network.next_due()).min().unwrap_or(until).min(until);
+            self.expires = requests.min().unwrap_or(u64::MAX);
+            let next = self.network.next_due().map_or(until, |due| due.min(until)).min(self.expires);
             self.wire.wait(next).each(|heard| match heard {
                 Heard::Line(node, line) => self.hear(node, line),
                 // The engine reports the end of a program that must not end.
@@ -477,8 +483,8 @@ impl Test {
             refuse(node, line, &format!("`src` is not {node}, the node that has printed it"));
         }
         let now = self.wire.now();
-        let is_known = self.names.contains_key(&*message.dest)
-            || is_client(&message.dest)
+        let is_known = is_client(&message.dest)
+            || self.names.contains_key(&*message.dest)
             || is_service(&message.dest)
             || self.options.nodes.iter().any(|name| *name == message.dest);
         if !is_known {
@@ -650,6 +656,10 @@ impl Test {
 
     /// Ends requests that nobody has answered in time.
     fn expire(&mut self, now: u64) {
+        // What was asked since then is due later than now. Those that set up nodes may be given more time.
+        if now < self.expires && self.workers().end == self.clients.len() {
+            return;
+        }
         for at in 0..self.clients.len() {
             let is_set_up = at >= self.workers().end;
             if is_set_up && self.nemesis.is_paused(&self.clients[at].node) {
