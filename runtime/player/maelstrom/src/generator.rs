@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const PROCESSES_OF_A_REGISTER: usize = 20;
 /// The largest value of a register.
 const REGISTER_MAX: i64 = 4;
+/// Bytes that the words of most values have.
+const WORDS_BYTES: usize = 32;
 /// The last keys of a pool are equally likely.
 const DOUBLINGS_MAX: u32 = 20;
 
@@ -183,7 +185,7 @@ impl Generator {
 
 /// A value as histories have it: EDN, where nothing is `nil`.
 pub fn words(value: &Value) -> String {
-    let mut words = Vec::new();
+    let mut words = Vec::with_capacity(WORDS_BYTES);
     write_words(value, &mut words);
     String::from_utf8(words).expect("values are text")
 }

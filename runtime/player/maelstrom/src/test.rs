@@ -1,5 +1,6 @@
 //! A test: its steps, and the loop in which messages come and go.
 
+use crate::body::Body;
 use crate::client::{Client, NodeRequest, RequestPurpose};
 use crate::fail;
 use crate::generator::{Generator, Input, exact_words, words};
@@ -15,7 +16,7 @@ use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions, MaelstromWorkload, Ne
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -438,7 +439,7 @@ impl Test {
         }
     }
 
-    fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: RequestPurpose) {
+    fn request(&mut self, client: usize, body: Body<'_>, timeout: u64, purpose: RequestPurpose) {
         let now = self.wire.now();
         let client = &mut self.clients[client];
         let (msg_id, body) = client.number(body);
@@ -550,7 +551,7 @@ impl Test {
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
-        let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else {
+        let Ok(reply) = serde_json::from_str::<Body<'_>>(&message.body) else {
             return self.clients[at].note_stray(&message.body);
         };
         let answered = reply.get("in_reply_to");
@@ -578,7 +579,7 @@ impl Test {
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, body: &str) {
+    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Body<'_>, body: &str) {
         let RequestPurpose::Operation(row, input, operation, is_final) = request.purpose else { return };
         let output = match self.workload.is_log {
             true => Some(self.clients[at].log.result(&input, reply, is_final)),
@@ -601,7 +602,7 @@ impl Test {
     }
 
     /// A request was answered with an error.
-    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, message: &NodeMessage) {
+    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Body<'_>, message: &NodeMessage) {
         let code = reply.get("code").and_then(Value::as_i64);
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
@@ -674,9 +675,9 @@ impl Test {
     }
 }
 
-fn object(body: Value) -> Map<String, Value> {
+fn object(body: Value) -> Body<'static> {
     let Value::Object(body) = body else { unreachable!("requests are objects") };
-    body
+    body.into()
 }
 
 fn skipped(why: &str) -> StepResult {
