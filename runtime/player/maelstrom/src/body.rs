@@ -18,9 +18,9 @@ use std::ops::Index;
 
 /// A body. Keys are those of the text that it was read from, or of the program.
 #[derive(Default)]
-pub struct Body<'a>(Vec<(Cow<'a, str>, Value)>);
+pub struct MessageBody<'a>(Vec<(Cow<'a, str>, Value)>);
 
-impl<'a> Body<'a> {
+impl<'a> MessageBody<'a> {
     /// The value under a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
@@ -42,7 +42,7 @@ impl<'a> Body<'a> {
     }
 }
 
-impl Index<&str> for Body<'_> {
+impl Index<&str> for MessageBody<'_> {
     type Output = Value;
 
     fn index(&self, key: &str) -> &Value {
@@ -50,42 +50,42 @@ impl Index<&str> for Body<'_> {
     }
 }
 
-impl From<Map<String, Value>> for Body<'_> {
+impl From<Map<String, Value>> for MessageBody<'_> {
     fn from(map: Map<String, Value>) -> Self {
-        Body(map.into_iter().map(|(key, value)| (Cow::Owned(key), value)).collect())
+        MessageBody(map.into_iter().map(|(key, value)| (Cow::Owned(key), value)).collect())
     }
 }
 
-impl Serialize for Body<'_> {
+impl Serialize for MessageBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Body<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Body<'a>, D::Error> {
-        deserializer.deserialize_map(BodyVisitor)
+impl<'de: 'a, 'a> Deserialize<'de> for MessageBody<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MessageBody<'a>, D::Error> {
+        deserializer.deserialize_map(MessageBodyVisitor)
     }
 }
 
 /// A key, of the text if it stands there as it is.
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BodyKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
-struct BodyVisitor;
+struct MessageBodyVisitor;
 
-impl<'de> Visitor<'de> for BodyVisitor {
-    type Value = Body<'de>;
+impl<'de> Visitor<'de> for MessageBodyVisitor {
+    type Value = MessageBody<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Body<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<MessageBody<'de>, A::Error> {
         let mut body = Vec::new();
-        while let Some((Key(key), value)) = entries.next_entry()? {
+        while let Some((BodyKey(key), value)) = entries.next_entry()? {
             body.push((key, value));
         }
-        Ok(Body(body))
+        Ok(MessageBody(body))
     }
 }

@@ -1,6 +1,6 @@
 //! What nodes may say: the shape of messages and of replies, and what is said of those that have another one.
 
-use crate::body::Body;
+use crate::body::MessageBody;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -72,7 +72,7 @@ pub struct ReplyShape {
 
 impl ReplyShape {
     /// The first thing that is wrong with a reply: in words without a value, and with it.
-    pub fn problem(&self, reply: &Body<'_>) -> Option<(String, String)> {
+    pub fn problem(&self, reply: &MessageBody<'_>) -> Option<(String, String)> {
         let plain = |what: String| Some((what.clone(), what));
         match reply.get("type") {
             Some(Value::String(kind)) if kind == self.kind => {}

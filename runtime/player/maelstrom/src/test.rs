@@ -1,6 +1,6 @@
 //! A test: its steps, and the loop in which messages come and go.
 
-use crate::body::Body;
+use crate::body::MessageBody;
 use crate::client::{Client, NodeRequest, RequestPurpose};
 use crate::fail;
 use crate::generator::{Generator, Input, exact_words, words};
@@ -439,7 +439,7 @@ impl Test {
         }
     }
 
-    fn request(&mut self, client: usize, body: Body<'_>, timeout: u64, purpose: RequestPurpose) {
+    fn request(&mut self, client: usize, body: MessageBody<'_>, timeout: u64, purpose: RequestPurpose) {
         let now = self.wire.now();
         let client = &mut self.clients[client];
         let (msg_id, body) = client.number(body);
@@ -551,7 +551,7 @@ impl Test {
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
-        let Ok(reply) = serde_json::from_str::<Body<'_>>(&message.body) else {
+        let Ok(reply) = serde_json::from_str::<MessageBody<'_>>(&message.body) else {
             return self.clients[at].note_stray(&message.body);
         };
         let answered = reply.get("in_reply_to");
@@ -579,7 +579,7 @@ impl Test {
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Body<'_>, body: &str) {
+    fn complete(&mut self, at: usize, request: NodeRequest, reply: &MessageBody<'_>, body: &str) {
         let RequestPurpose::Operation(row, input, operation, is_final) = request.purpose else { return };
         let output = match self.workload.is_log {
             true => Some(self.clients[at].log.result(&input, reply, is_final)),
@@ -602,7 +602,7 @@ impl Test {
     }
 
     /// A request was answered with an error.
-    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Body<'_>, message: &NodeMessage) {
+    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &MessageBody<'_>, message: &NodeMessage) {
         let code = reply.get("code").and_then(Value::as_i64);
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
@@ -675,7 +675,7 @@ impl Test {
     }
 }
 
-fn object(body: Value) -> Body<'static> {
+fn object(body: Value) -> MessageBody<'static> {
     let Value::Object(body) = body else { unreachable!("requests are objects") };
     body.into()
 }

@@ -2,7 +2,7 @@
 //!
 //! A workload is a row of data; what its operations do is the same for all.
 
-use crate::body::Body;
+use crate::body::MessageBody;
 use crate::generator::Input;
 use crate::log::{ASSIGN_OK, POLL_OK, SEND_OK};
 use crate::protocol::ReplyShape;
@@ -251,8 +251,8 @@ impl Workload {
 
 impl OperationRow {
     /// Its request, but for the number of the message.
-    pub fn request(&self, input: &Value) -> Body<'static> {
-        let mut body = Body::default();
+    pub fn request(&self, input: &Value) -> MessageBody<'static> {
+        let mut body = MessageBody::default();
         let mut put = |key: &'static str, value: &Value| body.add(key, value.clone());
         put("type", &self.name.into());
         match self.input {
@@ -273,7 +273,7 @@ impl OperationRow {
     }
 
     /// Its result, if it has one beside that it was done.
-    pub fn result(&self, input: &Value, reply: &Body<'_>) -> Option<Value> {
+    pub fn result(&self, input: &Value, reply: &MessageBody<'_>) -> Option<Value> {
         let output = reply.get(self.output?).cloned()?;
         Some(if self.input == Input::RegisterRead { json!([input[0], output]) } else { output })
     }
