@@ -4,6 +4,22 @@
 
 pub(crate) use platform::LineStreams;
 
+/// Adds what has come to what was read of a line, and takes the lines that are whole.
+#[cfg(any(test, all(target_os = "wasi", target_env = "p2")))]
+pub(crate) fn take_lines(come: &[u8], rest: &mut Vec<u8>, lines: &mut Vec<Vec<u8>>) {
+    let before = rest.len();
+    rest.extend_from_slice(come);
+    let Some(last) = rest[before..].iter().rposition(|byte| *byte == b'\n') else { return };
+    let after = rest.split_off(before + last + 1);
+    let mut whole = std::mem::replace(rest, after);
+    whole.pop();
+    // Mostly it is one, which stays where it is.
+    match whole.contains(&b'\n') {
+        false => lines.push(whole),
+        true => lines.extend(whole.split(|byte| *byte == b'\n').map(<[u8]>::to_vec)),
+    }
+}
+
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod platform {
     use std::io;
@@ -70,14 +86,7 @@ mod platform {
             }
             match self.stream.read(READ_BYTES) {
                 Ok(bytes) => {
-                    let before = self.rest.len();
-                    self.rest.extend_from_slice(&bytes);
-                    let Some(last) = self.rest[before..].iter().rposition(|byte| *byte == b'\n') else {
-                        return Ok(true);
-                    };
-                    let rest = self.rest.split_off(before + last + 1);
-                    let whole = std::mem::replace(&mut self.rest, rest);
-                    lines.extend(whole[..whole.len() - 1].split(|byte| *byte == b'\n').map(<[u8]>::to_vec));
+                    super::take_lines(&bytes, &mut self.rest, lines);
                     Ok(true)
                 }
                 Err(StreamError::Closed) => Ok(false),

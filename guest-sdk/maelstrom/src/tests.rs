@@ -104,3 +104,18 @@ fn timers_are_called_in_the_order_of_their_moments() {
     assert_eq!((later.len(), bench.state), (1, 2), "{later:?}");
     assert_eq!(bench.node.context.next_due(), Some(Duration::from_millis(91)), "a period after the last time");
 }
+
+#[test]
+fn lines_are_the_same_however_their_bytes_come() {
+    let text = b"one\n\ntwo\nrest";
+    for first in 0..=text.len() {
+        for second in first..=text.len() {
+            let (mut rest, mut lines) = (Vec::new(), Vec::new());
+            for come in [&text[..first], &text[first..second], &text[second..]] {
+                input::take_lines(come, &mut rest, &mut lines);
+            }
+            assert_eq!(lines, [&b"one"[..], b"", b"two"], "cut at {first} and {second}");
+            assert_eq!(rest, b"rest");
+        }
+    }
+}

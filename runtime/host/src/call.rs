@@ -507,7 +507,9 @@ impl Host {
             }
             return blocked.map_err(|blocked| self.end_of_waiting(blocked));
         }
-        self.node_mut().waiting = waits.to_vec();
+        let waiting = &mut self.node_mut().waiting;
+        waiting.clear();
+        waiting.extend_from_slice(waits);
         self.settle_memory();
         self.run.pass_on().await;
         if self.run.looked.is_some() || self.run.unwinds {

@@ -54,16 +54,19 @@ impl poll::Host for Host {
                 let what = "the list of pollables is empty".to_owned();
                 return Err(GuestStop::Misuse { import: POLL.name, what });
             }
-            let mut waits = Vec::with_capacity(reps.len());
             let mut ready = Vec::new();
             for (index, rep) in reps.iter().enumerate() {
                 let wait = host.wait_of(POLL, *rep)?;
                 if host.is_ready(wait)? {
                     ready.push(index as u32);
                 }
-                waits.push(wait);
             }
-            Ok(if ready.is_empty() { CallProgress::Wait(waits) } else { CallProgress::Done(ready) })
+            if !ready.is_empty() {
+                return Ok(CallProgress::Done(ready));
+            }
+            let waits: std::result::Result<Vec<Wait>, GuestStop> =
+                reps.iter().map(|rep| host.wait_of(POLL, *rep)).collect();
+            Ok(CallProgress::Wait(waits?))
         })
         .await
     }

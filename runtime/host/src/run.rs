@@ -555,6 +555,12 @@ impl Run {
         }
     }
 
+    /// Whether standard input of the target comes from outside during the run.
+    #[must_use]
+    pub fn is_fed(&self) -> bool {
+        self.feed.is_some()
+    }
+
     /// Before time passes for guests that wait for all of `waits`: while the target waits for its standard input and that comes from a
     /// person, virtual time passes as real time does.
     pub fn await_feed(&mut self, waits: impl Iterator<Item = Wait> + Clone) {

@@ -200,7 +200,11 @@ impl Host {
             }
         }
         let fault = self.inject_stream(rep, self.stream_write())?;
-        let wall = self.wall_ns();
+        // A file alone shows when it was written.
+        let wall = match self.node().table.get(rep) {
+            Ok(Handle::OutputStream(Output::File { .. })) => self.wall_ns(),
+            _ => 0,
+        };
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::OutputStream(Output::Pipe(pipe))) => {

@@ -126,10 +126,9 @@ impl World {
         if reader.exit.is_some() {
             return Ok(());
         }
-        let name = reader.name.clone();
         let Some(channel) = reader.stdin.channel_mut() else { return Ok(()) };
         if channel.unread() + bytes.len() as u64 + WRITE_BYTES > UNREAD_BYTES_MAX {
-            return Err(UnreadInput { node: name });
+            return Err(UnreadInput { node: reader.name.clone() });
         }
         channel.send(bytes, at);
         Ok(())
@@ -137,26 +136,37 @@ impl World {
 
     fn tell_lines(&mut self, bytes: &[u8], context: &mut OpContext<'_>) {
         let mut held = self.dialogues.lines.remove(&context.node).unwrap_or_default();
+        // Most writes are one line.
+        if let (true, Some((b'\n', line))) = (held.is_empty(), bytes.split_last())
+            && !line.contains(&b'\n')
+        {
+            return self.tell_line(line, context);
+        }
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             held.extend_from_slice(piece);
             let is_whole = held.last() == Some(&b'\n');
             if is_whole || held.len() >= LINE_BYTES_MAX {
                 let line = if is_whole { &held[..held.len() - 1] } else { &held[..] };
-                self.ask_peers(context, |peer, context| peer.line(context.node, line, context));
-                let orders = self.dialogues.peers.iter().filter_map(|peer| peer.order(context.node, line));
-                for (node, order) in orders.collect::<Vec<_>>() {
-                    if let Some(words) = self.obey_and_report(node, order) {
-                        // A name of a file may have a line break, and begins no line of another machine.
-                        let words = words.replace(char::is_control, "\u{fffd}");
-                        let bytes = Some(format!("! {words}\n").into_bytes().into());
-                        self.deliver(vec![StdinDelivery { to: context.node, bytes, at: context.now }], context.now);
-                    }
-                }
+                self.tell_line(line, context);
                 held.clear();
             }
         }
         if !held.is_empty() {
             self.dialogues.lines.insert(context.node, held);
+        }
+    }
+
+    /// The machine of the context has printed a line, or as much of one as peers get at once.
+    fn tell_line(&mut self, line: &[u8], context: &mut OpContext<'_>) {
+        self.ask_peers(context, |peer, context| peer.line(context.node, line, context));
+        let orders = self.dialogues.peers.iter().filter_map(|peer| peer.order(context.node, line));
+        for (node, order) in orders.collect::<Vec<_>>() {
+            if let Some(words) = self.obey_and_report(node, order) {
+                // A name of a file may have a line break, and begins no line of another machine.
+                let words = words.replace(char::is_control, "\u{fffd}");
+                let bytes = Some(format!("! {words}\n").into_bytes().into());
+                self.deliver(vec![StdinDelivery { to: context.node, bytes, at: context.now }], context.now);
+            }
         }
     }
 

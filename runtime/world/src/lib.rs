@@ -552,7 +552,12 @@ impl World {
     /// Lets virtual time pass until the next thing happens that anybody could wait for: the earliest deadline of
     /// `waits`, or an event of the network. `false` when nothing will ever happen.
     pub fn pass_time(&mut self, waits: impl IntoIterator<Item = Wait>) -> bool {
-        let next = self.next_moment(waits);
+        self.pass_time_to(self.next_moment(waits))
+    }
+
+    /// Lets virtual time pass until the moment that [`World::next_moment`] has said. `false` when there is none, or the run stands still
+    /// before it.
+    pub fn pass_time_to(&mut self, next: Option<Instant>) -> bool {
         if let Some(until) = self.until
             && next.is_none_or(|next| next > until)
         {

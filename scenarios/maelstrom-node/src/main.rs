@@ -99,8 +99,7 @@ impl Store {
     }
 
     fn hear_gossip(&mut self, context: &mut Context, body: &Value) {
-        let known = body["elements"].as_array().cloned().unwrap_or_default();
-        self.learn(context, &known);
+        self.learn(context, body["elements"].as_array().map_or(&[], Vec::as_slice));
         for (node, pair) in body["added"].as_object().into_iter().flatten() {
             let number = |at: usize| pair[at].as_i64().unwrap_or_default();
             let (grown, shrunk) = self.added.entry(node.clone()).or_default();

@@ -35,7 +35,7 @@ use fozzy_trace::scheduler::MACHINES;
 use fozzy_trace::{
     Activity, Duration, ExecutionEnd, HarnessError, NodeId, Plan, Purpose, ReadyTask, SchedulePolicy, SchedulingPoint,
 };
-use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait};
+use fozzy_world::{Deadlock, GuestEntry, GuestExit, Launch, Wait, World};
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -405,13 +405,14 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
         if run.over().is_some() || run.is_spent() || run.is_stalled() {
             return main();
         }
-        // In the order of nodes, whatever order they stand in here.
-        let mut ready: Vec<usize> = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node)).collect();
-        ready.sort_unstable_by_key(|n| guests[*n].node);
-        match ready.len() {
-            0 => {}
-            1 => return ready[0],
-            _ => {
+        let mut ready = (0..guests.len()).filter(|n| run.world.can_go_on(guests[*n].node));
+        match (ready.next(), ready.next()) {
+            (None, _) => {}
+            (Some(only), None) => return only,
+            (Some(first), Some(second)) => {
+                let mut ready: Vec<usize> = [first, second].into_iter().chain(ready).collect();
+                // In the order of nodes, whatever order they stand in here.
+                ready.sort_unstable_by_key(|n| guests[*n].node);
                 let task = |guest: &ScheduledGuest<'_>| ReadyTask {
                     number: guest.node.0.into(),
                     steps: guest.turns,
@@ -429,14 +430,12 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
             }
         }
         let last = run.over_at().into_iter().chain(run.progress_due_at()).min().map(Wait::Until);
-        let waits: Vec<(NodeId, Wait)> = guests
-            .iter()
-            .map(|guest| run.world.acting(guest.node))
-            .filter(|node| !run.world.node(*node).stands_still())
-            .flat_map(|node| run.world.node(node).waiting.iter().map(move |wait| (node, *wait)))
-            .collect();
-        run.await_feed(waits.iter().map(|(_, wait)| *wait));
-        if !run.world.pass_time(waits.iter().map(|(_, wait)| *wait).chain(last)) {
+        if run.is_fed() {
+            let waits: Vec<Wait> = waits(&run.world, guests).map(|(_, wait)| wait).collect();
+            run.await_feed(waits.into_iter());
+        }
+        let next = run.world.next_moment(waits(&run.world, guests).map(|(_, wait)| wait).chain(last));
+        if !run.world.pass_time_to(next) {
             if run.world.is_at_its_end() {
                 run.look();
                 return main();
@@ -445,12 +444,18 @@ fn choose(run: &mut Run, guests: &[ScheduledGuest<'_>]) -> usize {
                 1 => String::new(),
                 _ => format!("{}: ", run.world.node(node).name),
             };
-            let waiting =
-                waits.iter().map(|(node, wait)| format!("{}{}", name(*node), run.world.wait_words(*wait))).collect();
+            let words = |(node, wait): (NodeId, Wait)| format!("{}{}", name(node), run.world.wait_words(wait));
+            let waiting = waits(&run.world, guests).map(words).collect();
             run.blocked = Some(Deadlock { waiting });
             return main();
         }
     }
+}
+
+/// What the guests wait for, with the machine that waits: that of the guest, or of the program that it calls.
+fn waits(world: &World, guests: &[ScheduledGuest<'_>]) -> impl Iterator<Item = (NodeId, Wait)> {
+    let acting = guests.iter().map(|guest| world.acting(guest.node)).filter(|node| !world.node(*node).stands_still());
+    acting.flat_map(|node| world.node(node).waiting.iter().map(move |wait| (node, *wait)))
 }
 
 fn start<'a>(

@@ -1,12 +1,13 @@
 //! Clients: one request at a time, each to the node that the client belongs to.
 
+use crate::body::MessageBody;
 use crate::generator::Input;
 use crate::log::LogClient;
 use crate::protocol::{ReplyShape, json_text, shown};
 use crate::transaction;
 use crate::workload::OperationRow;
 use fozzy_sdk::tools::Operation;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A client.
 pub struct Client {
@@ -64,7 +65,7 @@ impl RequestPurpose {
     }
 
     /// The first thing that is wrong with a reply: in words without a value, and with it.
-    pub fn problem(&self, reply: &Map<String, Value>) -> Option<(String, String)> {
+    pub fn problem(&self, reply: &MessageBody<'_>) -> Option<(String, String)> {
         self.reply().problem(reply).or_else(|| {
             let (write, asked) = self.transaction()?;
             transaction::problem(write, asked, reply.get("txn")?)
@@ -130,9 +131,9 @@ impl Client {
     }
 
     /// Numbers a request: its number, and its text.
-    pub fn number(&mut self, mut body: Map<String, Value>) -> (u64, String) {
+    pub fn number(&mut self, mut body: MessageBody<'_>) -> (u64, String) {
         self.next_msg_id += 1;
-        body.insert("msg_id".to_owned(), self.next_msg_id.into());
+        body.add("msg_id", self.next_msg_id.into());
         (self.next_msg_id, json_text(&body))
     }
 

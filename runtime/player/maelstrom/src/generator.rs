@@ -5,7 +5,7 @@
 //! txn      a pool of keys, the later ones likelier; a key that was written often enough makes room for a new one
 //! ```
 
-use crate::protocol::json_text;
+use crate::protocol::write_json;
 use fozzy_scenario_file::MaelstromOptions;
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::value::RawValue;
@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const PROCESSES_OF_A_REGISTER: usize = 20;
 /// The largest value of a register.
 const REGISTER_MAX: i64 = 4;
+/// Bytes that the words of most values have.
+const WORDS_BYTES: usize = 32;
 /// The last keys of a pool are equally likely.
 const DOUBLINGS_MAX: u32 = 20;
 
@@ -183,33 +185,33 @@ impl Generator {
 
 /// A value as histories have it: EDN, where nothing is `nil`.
 pub fn words(value: &Value) -> String {
-    let mut words = String::new();
+    let mut words = Vec::with_capacity(WORDS_BYTES);
     write_words(value, &mut words);
-    words
+    String::from_utf8(words).expect("values are text")
 }
 
-fn write_words(value: &Value, words: &mut String) {
+fn write_words(value: &Value, words: &mut Vec<u8>) {
     match value {
-        Value::Null => words.push_str("nil"),
+        Value::Null => words.extend_from_slice(b"nil"),
         Value::Array(items) => {
-            words.push('[');
+            words.push(b'[');
             for (place, item) in items.iter().enumerate() {
-                words.push_str(if place == 0 { "" } else { " " });
+                words.extend_from_slice(if place == 0 { b"" } else { b" " });
                 write_words(item, words);
             }
-            words.push(']');
+            words.push(b']');
         }
         Value::Object(entries) => {
-            words.push('{');
+            words.push(b'{');
             for (place, (key, value)) in entries.iter().enumerate() {
-                words.push_str(if place == 0 { "" } else { ", " });
-                words.push_str(&json_text(key));
-                words.push(' ');
+                words.extend_from_slice(if place == 0 { b"" } else { b", " });
+                write_json(words, key);
+                words.push(b' ');
                 write_words(value, words);
             }
-            words.push('}');
+            words.push(b'}');
         }
-        other => words.push_str(&json_text(other)),
+        other => write_json(words, other),
     }
 }
 

@@ -18,6 +18,7 @@
 //! that steps can be left out and the others stay where they were; clients have one request at a time.
 //! Not here: which machines there are and how lines come here (`fozzy-campaign`, `fozzy-world`), what judges operations (`fozzy-check`).
 
+mod body;
 mod client;
 mod generator;
 mod log;

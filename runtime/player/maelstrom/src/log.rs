@@ -8,8 +8,9 @@
 //!
 //! Invariant: keys are texts, on the wire and in the history.
 
+use crate::body::MessageBody;
 use crate::protocol::{ReplyShape, ValueShape};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// What answers a commit.
@@ -48,7 +49,7 @@ impl LogClient {
     }
 
     /// The result of an operation that was answered.
-    pub fn result(&mut self, input: &Value, reply: &Map<String, Value>, from_start: bool) -> Value {
+    pub fn result(&mut self, input: &Value, reply: &MessageBody<'_>, from_start: bool) -> Value {
         match input[0][0].as_str() {
             Some("send") => json!([["send", input[0][1], [reply["offset"], input[0][2]]]]),
             Some(_) => {

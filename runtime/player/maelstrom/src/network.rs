@@ -11,6 +11,7 @@
 
 use crate::packet_faults::PacketFaults;
 use crate::partition::{Partition, Swizzle};
+use crate::protocol::write_json;
 use fozzy_scenario_file::{LatencyDistribution, MaelstromOptions, PartitionMoment};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use serde_json::{Value, json};
@@ -63,10 +64,6 @@ impl NodeMessage {
     fn is_of_client(&self) -> bool {
         is_client(&self.src) || is_client(&self.dest)
     }
-}
-
-fn write_json(line: &mut Vec<u8>, value: &impl serde::Serialize) {
-    serde_json::to_writer(line, value).expect("memory takes it");
 }
 
 /// Whether a name is that of a client.
@@ -242,7 +239,7 @@ impl MessageNetwork {
     /// Takes a message that is due and not cut off.
     pub fn receive(&mut self, now: u64) -> Option<NodeMessage> {
         loop {
-            let due = || self.queue.range(..=(now, u64::MAX)).map(|(key, _)| *key).take(CHOICE_MAX);
+            let due = || self.queue.keys().take_while(|(due, _)| *due <= now).copied().take(CHOICE_MAX);
             let chosen = match due().count() {
                 0 => return None,
                 1 => 0,

@@ -1,8 +1,9 @@
 //! What nodes may say: the shape of messages and of replies, and what is said of those that have another one.
 
+use crate::body::MessageBody;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Characters of a message that a failure shows.
@@ -71,7 +72,7 @@ pub struct ReplyShape {
 
 impl ReplyShape {
     /// The first thing that is wrong with a reply: in words without a value, and with it.
-    pub fn problem(&self, reply: &Map<String, Value>) -> Option<(String, String)> {
+    pub fn problem(&self, reply: &MessageBody<'_>) -> Option<(String, String)> {
         let plain = |what: String| Some((what.clone(), what));
         match reply.get("type") {
             Some(Value::String(kind)) if kind == self.kind => {}
@@ -115,6 +116,11 @@ impl ReplyShape {
 /// A value as JSON: `to_string` of a value does the same, and takes twice as long.
 pub fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("values are JSON")
+}
+
+/// The same, behind what is there.
+pub fn write_json(text: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(text, value).expect("memory takes it");
 }
 
 /// A text, or its beginning.

@@ -1,5 +1,6 @@
 //! A test: its steps, and the loop in which messages come and go.
 
+use crate::body::MessageBody;
 use crate::client::{Client, NodeRequest, RequestPurpose};
 use crate::fail;
 use crate::generator::{Generator, Input, exact_words, words};
@@ -15,7 +16,8 @@ use fozzy_scenario_file::{MaelstromGoal, MaelstromOptions, MaelstromWorkload, Ne
 use fozzy_sdk::bindings::stateful::exports::fozzy::scenario::stateful::{Flow, Info, Skip, StepResult};
 use fozzy_sdk::bindings::tools::fozzy::choices::draws;
 use fozzy_sdk::tools;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -110,6 +112,8 @@ pub struct Test {
     limit: u64,
     /// Lines that nodes have printed within this second.
     heard: (u64, BTreeMap<String, u32>),
+    /// When the first request was due of those that were open when time passed last.
+    expires: u64,
     /// Operations that were begun, and that succeeded.
     begun: u64,
     succeeded: u64,
@@ -132,6 +136,7 @@ impl Test {
             start: 0,
             limit: 0,
             heard: (0, BTreeMap::new()),
+            expires: 0,
             begun: 0,
             succeeded: 0,
             options,
@@ -416,7 +421,8 @@ impl Test {
             input => self.generator.draw(input, client, process),
         };
         let shown = if input.is_null() { String::new() } else { words(&input) };
-        let begun = tools::invoke(process, &format!("{}{mark}", row.name), &shown);
+        let name = if mark.is_empty() { Cow::from(row.name) } else { Cow::from(format!("{}{mark}", row.name)) };
+        let begun = tools::invoke(process, &name, &shown);
         self.begun += 1;
         let body = match self.workload.is_log {
             true => object(self.clients[client].log.request(&input, &self.generator.keys())),
@@ -433,7 +439,7 @@ impl Test {
         }
     }
 
-    fn request(&mut self, client: usize, body: Map<String, Value>, timeout: u64, purpose: RequestPurpose) {
+    fn request(&mut self, client: usize, body: MessageBody<'_>, timeout: u64, purpose: RequestPurpose) {
         let now = self.wire.now();
         let client = &mut self.clients[client];
         let (msg_id, body) = client.number(body);
@@ -452,7 +458,8 @@ impl Test {
                 return;
             }
             let requests = self.clients.iter().filter_map(|client| Some(client.request.as_ref()?.due));
-            let next = requests.chain(self.network.next_due()).min().unwrap_or(until).min(until);
+            self.expires = requests.min().unwrap_or(u64::MAX);
+            let next = self.network.next_due().map_or(until, |due| due.min(until)).min(self.expires);
             self.wire.wait(next).each(|heard| match heard {
                 Heard::Line(node, line) => self.hear(node, line),
                 // The engine reports the end of a program that must not end.
@@ -477,8 +484,8 @@ impl Test {
             refuse(node, line, &format!("`src` is not {node}, the node that has printed it"));
         }
         let now = self.wire.now();
-        let is_known = self.names.contains_key(&*message.dest)
-            || is_client(&message.dest)
+        let is_known = is_client(&message.dest)
+            || self.names.contains_key(&*message.dest)
             || is_service(&message.dest)
             || self.options.nodes.iter().any(|name| *name == message.dest);
         if !is_known {
@@ -544,7 +551,7 @@ impl Test {
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
-        let Ok(Value::Object(reply)) = serde_json::from_str(&message.body) else {
+        let Ok(reply) = serde_json::from_str::<MessageBody<'_>>(&message.body) else {
             return self.clients[at].note_stray(&message.body);
         };
         let answered = reply.get("in_reply_to");
@@ -572,7 +579,7 @@ impl Test {
     }
 
     /// A request was answered as it should be.
-    fn complete(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, body: &str) {
+    fn complete(&mut self, at: usize, request: NodeRequest, reply: &MessageBody<'_>, body: &str) {
         let RequestPurpose::Operation(row, input, operation, is_final) = request.purpose else { return };
         let output = match self.workload.is_log {
             true => Some(self.clients[at].log.result(&input, reply, is_final)),
@@ -595,7 +602,7 @@ impl Test {
     }
 
     /// A request was answered with an error.
-    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &Map<String, Value>, message: &NodeMessage) {
+    fn fail_request(&mut self, at: usize, request: NodeRequest, reply: &MessageBody<'_>, message: &NodeMessage) {
         let code = reply.get("code").and_then(Value::as_i64);
         let text = reply.get("text").and_then(Value::as_str).unwrap_or_default();
         let Some(code) = code else {
@@ -650,6 +657,10 @@ impl Test {
 
     /// Ends requests that nobody has answered in time.
     fn expire(&mut self, now: u64) {
+        // What was asked since then is due later than now. Those that set up nodes may be given more time.
+        if now < self.expires && self.workers().end == self.clients.len() {
+            return;
+        }
         for at in 0..self.clients.len() {
             let is_set_up = at >= self.workers().end;
             if is_set_up && self.nemesis.is_paused(&self.clients[at].node) {
@@ -664,9 +675,9 @@ impl Test {
     }
 }
 
-fn object(body: Value) -> Map<String, Value> {
+fn object(body: Value) -> MessageBody<'static> {
     let Value::Object(body) = body else { unreachable!("requests are objects") };
-    body
+    body.into()
 }
 
 fn skipped(why: &str) -> StepResult {

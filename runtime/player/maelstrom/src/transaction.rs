@@ -11,13 +11,12 @@ use serde_json::Value;
 
 /// The first thing that is wrong with a reply's operations: in words without a value, and with it.
 pub fn problem(write: &str, asked: &Value, answered: &Value) -> Option<(String, String)> {
-    let operations = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let (asked, answered) = (operations(asked), operations(answered));
     if asked.len() != answered.len() {
         let what = "`txn` has another number of operations";
         return Some((what.to_owned(), format!("{what}: {} instead of {}", answered.len(), asked.len())));
     }
-    let wrong = asked.iter().zip(&answered).position(|(asked, answered)| !answers(write, asked, answered))?;
+    let wrong = asked.iter().zip(answered).position(|(asked, answered)| !answers(write, asked, answered))?;
     let (number, found) = (wrong + 1, shown(&answered[wrong].to_string()));
     let found = format!("operation {number} of `txn` is {found}, and {} was asked", asked[wrong]);
     Some(("an operation of `txn` is not the one that was asked".to_owned(), found))
@@ -31,6 +30,10 @@ pub fn expected(write: &str, asked: &Value) -> String {
     };
     let all: Vec<String> = asked.as_array().into_iter().flatten().map(one).collect();
     format!("[{}]", all.join(","))
+}
+
+fn operations(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }
 
 fn answers(write: &str, asked: &Value, answered: &Value) -> bool {

@@ -2,12 +2,13 @@
 //!
 //! A workload is a row of data; what its operations do is the same for all.
 
+use crate::body::MessageBody;
 use crate::generator::Input;
 use crate::log::{ASSIGN_OK, POLL_OK, SEND_OK};
 use crate::protocol::ReplyShape;
 use crate::protocol::ValueShape::{Any, Integer, Integers, List};
 use fozzy_scenario_file::MaelstromWorkload;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A workload.
 pub struct Workload {
@@ -250,9 +251,9 @@ impl Workload {
 
 impl OperationRow {
     /// Its request, but for the number of the message.
-    pub fn request(&self, input: &Value) -> Map<String, Value> {
-        let mut body = Map::new();
-        let mut put = |key: &str, value: &Value| _ = body.insert(key.to_owned(), value.clone());
+    pub fn request(&self, input: &Value) -> MessageBody<'static> {
+        let mut body = MessageBody::default();
+        let mut put = |key: &'static str, value: &Value| body.add(key, value.clone());
         put("type", &self.name.into());
         match self.input {
             Input::None => {}
@@ -272,7 +273,7 @@ impl OperationRow {
     }
 
     /// Its result, if it has one beside that it was done.
-    pub fn result(&self, input: &Value, reply: &Map<String, Value>) -> Option<Value> {
+    pub fn result(&self, input: &Value, reply: &MessageBody<'_>) -> Option<Value> {
         let output = reply.get(self.output?).cloned()?;
         Some(if self.input == Input::RegisterRead { json!([input[0], output]) } else { output })
     }

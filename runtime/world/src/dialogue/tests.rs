@@ -131,6 +131,31 @@ fn a_router_is_told_whole_lines_and_writes_to_inputs() {
 }
 
 #[test]
+fn lines_are_the_same_however_they_are_cut_into_writes() {
+    let text = "one\n\ntwo\n";
+    let told = |cuts: &[usize]| {
+        let mut world = pair();
+        let router = Box::new(Router { lines: 0 });
+        within(&mut world, MAIN, |world, context| world.connect(router, &[MAIN, OTHER], context));
+        assert_eq!(reads(&mut world, MAIN), (7, "init\n".to_owned()));
+        let mut from = 0;
+        for to in cuts.iter().copied().chain([text.len()]) {
+            prints(&mut world, OTHER, &text[from..to]);
+            from = to;
+        }
+        assert!(world.dialogues.lines.is_empty(), "nothing is left of a line");
+        [(); 3].map(|()| reads(&mut world, MAIN))
+    };
+    let whole = told(&[]);
+    assert_eq!(whole, [(17, "one!\n".to_owned()), (27, "!\n".to_owned()), (37, "two!\n".to_owned())]);
+    for first in 0..=text.len() {
+        for second in first..=text.len() {
+            assert_eq!(told(&[first, second]), whole, "cut at {first} and {second}");
+        }
+    }
+}
+
+#[test]
 fn a_long_line_is_told_in_pieces() {
     let mut world = pair();
     let router = Box::new(Router { lines: 0 });

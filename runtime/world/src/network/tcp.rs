@@ -291,7 +291,7 @@ impl Network {
                 let back = back.map(|at| at.since(arrival)).map_err(|at| at.since(arrival));
                 let (from, there) = (SocketAddr::new(ip, port), arrival.since(context.now));
                 let syn = Syn { socket: id, machine, from, to: remote, there, back, ignored: 0 };
-                self.events.push(arrival, NetworkEvent::Syn(syn));
+                self.events.push(arrival, NetworkEvent::Syn(Box::new(syn)));
             }
         }
         Ok(())
@@ -317,7 +317,8 @@ impl Network {
             if syn.ignored == CONNECT_RETRIES {
                 return ends(now.after(pause), Err(SocketErrorCode::Timeout));
             }
-            return self.events.push(now.after(pause), NetworkEvent::Syn(Syn { ignored: syn.ignored + 1, ..syn }));
+            let again = Syn { ignored: syn.ignored + 1, ..syn };
+            return self.events.push(now.after(pause), NetworkEvent::Syn(Box::new(again)));
         }
         listening.coming += 1;
         let (client, server) = (&client_options, &socket.options);

@@ -59,7 +59,13 @@ impl World {
     /// The process of the real computer, not run yet, that `wait` waits for, if its input is complete by that:
     /// the stream was not taken.
     #[must_use]
+    #[inline]
     pub fn awaited_host(&self, wait: Wait) -> Option<Pid> {
+        // Asked at each wait of each program, and mostly there is no such process.
+        if self.processes.pending.is_empty() { None } else { self.pending_host(wait) }
+    }
+
+    fn pending_host(&self, wait: Wait) -> Option<Pid> {
         self.processes.pending.iter().copied().find(|pid| match &self.processes.children[pid].streams {
             StandardStreams::Pipes { pipes: [_, stdout, stderr], taken } => {
                 let outputs = [*stdout, *stderr].map(|pipe| Wait::Pipe(pipe, PipeEnd::Read));
