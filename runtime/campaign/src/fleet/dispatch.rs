@@ -651,7 +651,7 @@ impl Dispatcher<'_> {
                     let aside = self.lock().targets_there().filter(|target| target.is_set_aside()).count() as u64;
                     let aside = match aside {
                         0 => String::new(),
-                        aside => format!(", without {} that are set aside", counted(aside, "target")),
+                        aside => format!("; {} set aside", counted(aside, "target")),
                     };
                     self.run.project.remarks.text(&format!(
                         "no target is more likely to find something new than --until-risk says{aside}\n"
