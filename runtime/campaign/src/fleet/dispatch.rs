@@ -521,6 +521,10 @@ impl Dispatcher<'_> {
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
+        // What has made room is not lost.
+        let is_kept =
+            |known: &BroughtFailure| known.target != slice.name || !merged.forgotten.contains(&known.signature);
+        state.found.retain(is_kept);
         state.found.extend(merged.found.into_iter().map(|(signature, trace)| BroughtFailure {
             target: slice.name.clone(),
             signature,

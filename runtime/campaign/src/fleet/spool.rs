@@ -145,6 +145,8 @@ pub(super) struct MergedSlice {
     pub(super) warnings: Vec<String>,
     /// Failures that could not be kept, since their trace is gone: the next slice that meets one brings it again.
     pub(super) lost: BTreeSet<FailureSignature>,
+    /// Failures that have made room for others, and are no more in the store.
+    pub(super) forgotten: Vec<FailureSignature>,
 }
 
 impl SpooledSlice {
@@ -579,7 +581,7 @@ impl Spool {
             known.push((state, String::new(), new));
             // After the new one is there: it may have the trace of what goes.
             if is_full {
-                forget_oldest(store, &slice.target, &mut known)?;
+                merged.forgotten.extend(forget_oldest(store, &slice.target, &mut known)?);
             }
         }
         let (mut news, found) = (0, merged.found.len() as u64);
@@ -662,21 +664,21 @@ impl Spool {
     }
 }
 
-/// Has the failure of a target that was found first of those that do not stand make room for one that does.
+/// Has the failure of a target that was found first of those that do not stand make room for one that does; which it was.
 fn forget_oldest(
     store: &dyn SharedStore,
     target: &str,
     known: &mut Vec<(FailureState, String, FleetFailureRecord)>,
-) -> Result<(), CampaignError> {
+) -> Result<Option<FailureSignature>, CampaignError> {
     let found_at = |place: &usize| known[*place].2.found_at.clone();
     let is_idle = |place: &usize| !known[*place].2.stands(known[*place].0);
-    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(()) };
-    let (state, name, FleetFailureRecord { trace, .. }) = known.remove(oldest);
+    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(None) };
+    let (state, name, FleetFailureRecord { signature, trace, .. }) = known.remove(oldest);
     store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
     if !known.iter().any(|(.., other)| other.trace == trace) {
         store.delete_blob(&trace).map_err(store_error)?;
     }
-    Ok(())
+    Ok(Some(signature))
 }
 
 /// The bytes of a blob; `None` when it is gone or damaged.

@@ -325,11 +325,15 @@ fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
     let meet = |site: &str| {
         let failures = vec![failure(&spool, site, true)];
         spool.put(&SpooledSlice { failures, ..slice(&spool, 2) }).expect("kept");
-        let mut warnings = Vec::new();
-        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
-        warnings
+        let (mut warnings, mut forgotten) = (Vec::new(), Vec::new());
+        let on_merged = |_: &SpooledSlice, merged: MergedSlice| {
+            warnings.extend(merged.warnings);
+            forgotten.extend(merged.forgotten.into_iter().map(|signature| signature.site));
+        };
+        spool.merge(&place.store, on_merged).expect("it answers");
+        (warnings, forgotten)
     };
-    assert_eq!(meet("first"), [""; 0]);
+    assert_eq!(meet("first"), (Vec::new(), Vec::new()));
     let (.., first) = records.failures(TARGET).expect("it answers").remove(0);
     for number in 1..most {
         let signature = FailureSignature { site: format!("{number:03}"), ..first.signature.clone() };
@@ -347,12 +351,15 @@ fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
     };
     for (found, forgotten) in [("new", "001"), ("newer", "002")] {
         assert!(sites().contains(forgotten));
-        assert_eq!(meet(found), [""; 0]);
+        assert_eq!(meet(found), (Vec::new(), vec![forgotten.to_owned()]));
         assert_eq!((sites().contains(found), sites().contains(forgotten), sites().len()), (true, false, most));
     }
     assert!(place.failures().iter().all(|(.., is_whole)| *is_whole), "the others have the trace of what was forgotten");
-    let warnings = meet("newest");
-    assert!(warnings.len() == 1 && warnings[0].contains("later ones are not kept"), "{warnings:?}");
+    let (warnings, forgotten) = meet("newest");
+    assert!(
+        forgotten.is_empty() && warnings.len() == 1 && warnings[0].contains("later ones are not kept"),
+        "{warnings:?}"
+    );
     assert!(!sites().contains("newest"));
 }
 
