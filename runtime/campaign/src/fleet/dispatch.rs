@@ -179,7 +179,8 @@ impl FleetState {
         }
     }
 
-    /// Whether a failure of a target that is there was met and is not in the document, since its trace is lost and no later slice has kept it.
+    /// Whether a failure of a target that is there was met and is not in the document, since its trace is lost and no later slice has
+    /// kept it.
     fn has_lost(&self, document: &FleetDocument) -> bool {
         self.lost.iter().any(|(target, signature)| {
             let signature = signature.to_string();

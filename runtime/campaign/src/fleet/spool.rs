@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is said that
-/// later ones are not kept.
+/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is
+/// said that later ones are not kept.
 const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
