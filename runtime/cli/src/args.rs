@@ -150,7 +150,7 @@ pub(crate) enum Command {
     Fleet(FleetArgs),
     /// Serve what a fleet has found as pages for a browser, or write them as files.
     Dashboard(DashboardArgs),
-    /// Copy the store of a project's fleets to another folder or Redis server.
+    /// Copy the store of a project's fleets, or take failures out of it.
     #[command(subcommand, disable_help_subcommand = true)]
     Store(StoreCommand),
     /// List the failures that explorations have saved, and replay them on the current programs.

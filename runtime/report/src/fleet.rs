@@ -27,7 +27,8 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands, `error` when nothing could be searched or the record of a failure cannot be read, else `pass`.
+    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, or the trace of one
+    /// that a slice has met was lost; else `pass`.
     pub status: Status,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -31,8 +31,8 @@ use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
 use fozzy_trace::file::Recording;
-use fozzy_trace::{Digest, Seed, Status, counted};
-use std::collections::BTreeMap;
+use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -154,6 +154,8 @@ struct FleetState {
     discoveries: u64,
     /// Failures that this fleet has brought to the store: target, signature, trace.
     found: Vec<BroughtFailure>,
+    /// Failures that slices have met and whose traces are lost, by the names of their targets: the next slice that meets one keeps it.
+    lost: BTreeSet<(String, FailureSignature)>,
     recent: Vec<FleetSliceRow>,
 }
 
@@ -172,8 +174,19 @@ impl FleetState {
             executions: 0,
             discoveries: 0,
             found: Vec::new(),
+            lost: BTreeSet::new(),
             recent: Vec::new(),
         }
+    }
+
+    /// Whether a failure of a target that is there was met and is not in the document, since its trace is lost and no later slice has
+    /// kept it.
+    fn has_lost(&self, document: &FleetDocument) -> bool {
+        self.lost.iter().any(|(target, signature)| {
+            let signature = signature.to_string();
+            self.targets_there().any(|known| known.target.name == *target)
+                && !document.failures.iter().any(|row| row.target == *target && row.signature == signature)
+        })
     }
 
     /// Targets that are there.
@@ -336,6 +349,9 @@ impl FleetRun<'_> {
         document.interrupted = (self.stop)();
         document.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         (document.slices, document.cpu_s) = (state.slices, state.cpu.as_secs_f64());
+        if document.status == Status::Pass && state.has_lost(&document) {
+            document.status = Status::Error;
+        }
         if document.slices == 0 && document.status == Status::Pass && !document.interrupted {
             document.status = Status::Error;
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
@@ -506,6 +522,10 @@ impl Dispatcher<'_> {
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
+        // What has made room is not lost.
+        let is_kept =
+            |known: &BroughtFailure| known.target != slice.name || !merged.forgotten.contains(&known.signature);
+        state.found.retain(is_kept);
         state.found.extend(merged.found.into_iter().map(|(signature, trace)| BroughtFailure {
             target: slice.name.clone(),
             signature,
@@ -517,6 +537,7 @@ impl Dispatcher<'_> {
             let is_it = |known: &&mut BroughtFailure| known.target == slice.name && known.signature == *signature;
             state.found.iter_mut().find(is_it).into_iter().for_each(|known| known.times += times);
         }
+        state.lost.extend(merged.lost.into_iter().map(|signature| (slice.name.clone(), signature)));
         state.discoveries += merged.news;
         if let Some(target) = state.targets.iter_mut().find(|target| target.target.id == slice.target) {
             // Troubles are of this machine.
@@ -635,7 +656,7 @@ impl Dispatcher<'_> {
                     let aside = self.lock().targets_there().filter(|target| target.is_set_aside()).count() as u64;
                     let aside = match aside {
                         0 => String::new(),
-                        aside => format!(", without {} that are set aside", counted(aside, "target")),
+                        aside => format!("; {} set aside", counted(aside, "target")),
                     };
                     self.run.project.remarks.text(&format!(
                         "no target is more likely to find something new than --until-risk says{aside}\n"
@@ -994,6 +1015,7 @@ fn worker_name(started_at: &str) -> String {
 mod tests {
     use super::super::discovery::FleetTargetKind;
     use super::*;
+    use fozzy_trace::FindingKind;
 
     fn target(chance_in_minute: Option<f64>, is_gone: bool) -> TargetState {
         let stamp = chance_in_minute.map(|_| Digest::of(b"sources"));
@@ -1019,6 +1041,26 @@ mod tests {
         assert!(is_settled(vec![target(Some(0.04), false), set_aside(target(Some(0.06), false))]));
         assert!(!is_settled(vec![aside()]), "nothing is worked on, so that nothing says how it stands");
         assert!(!is_settled(vec![aside(), target(Some(0.04), true)]));
+    }
+
+    #[test]
+    fn a_failure_whose_trace_is_lost_is_no_pass_until_a_slice_has_kept_it() {
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+        let mut state = FleetState::new(vec![target(None, false)], Seed(1));
+        let document = FleetDocument::new("a store".to_owned(), 1, Vec::new());
+        assert!(!state.has_lost(&document));
+        state.lost.insert(("app.wasm".to_owned(), signature.clone()));
+        assert!(state.has_lost(&document));
+        let kept = BroughtFailure {
+            target: "app.wasm".to_owned(),
+            signature,
+            trace: Digest::of(b"a trace"),
+            found_at: "2026".to_owned(),
+            times: 1,
+        };
+        assert!(!state.has_lost(&FleetView::with_lost(document.clone(), &[kept])));
+        state.targets[0].is_gone = true;
+        assert!(!state.has_lost(&document), "its files are gone");
     }
 
     #[test]

@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is said that
-/// later ones are not kept.
-pub(super) const FAILURES_MAX: usize = 500;
+/// Failures that are kept of one target. Beyond that, those that are fixed or stale make room, the oldest first; where all stand, it is
+/// said that later ones are not kept.
+const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
 /// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
@@ -145,6 +145,8 @@ pub(super) struct MergedSlice {
     pub(super) warnings: Vec<String>,
     /// Failures that could not be kept, since their trace is gone: the next slice that meets one brings it again.
     pub(super) lost: BTreeSet<FailureSignature>,
+    /// Failures that have made room for others, and are no more in the store.
+    pub(super) forgotten: Vec<FailureSignature>,
 }
 
 impl SpooledSlice {
@@ -288,6 +290,8 @@ pub(super) struct Spool {
     held: Mutex<BTreeSet<String>>,
     /// Held by who merges.
     merging: Mutex<()>,
+    /// Failures that are kept of one target: [`FAILURES_MAX`], and fewer in tests.
+    failures_max: usize,
     /// Says that this process is alive.
     _lease: Mutex<Option<Box<dyn StoreLease>>>,
 }
@@ -312,6 +316,7 @@ impl Spool {
             known: Mutex::default(),
             held: Mutex::default(),
             merging: Mutex::default(),
+            failures_max: FAILURES_MAX,
             _lease,
         })
     }
@@ -545,19 +550,16 @@ impl Spool {
                 }
                 continue;
             }
-            let is_full = known.len() >= FAILURES_MAX;
+            let (is_full, most) = (known.len() >= self.failures_max, self.failures_max);
             if is_full && known.iter().all(|(state, _, failure)| failure.stands(*state)) {
                 let name = &slice.name;
-                merged.warnings.push(format!("{name}: more than {FAILURES_MAX} failures; later ones are not kept"));
+                merged.warnings.push(format!("{name}: more than {most} failures; later ones are not kept"));
                 continue;
             }
             let Some(trace) = self.move_trace(store, failure)? else {
                 merged.lost.insert(failure.signature.clone());
                 continue;
             };
-            if is_full {
-                forget_oldest(store, &slice.target, &mut known)?;
-            }
             let mut counted = CountedSlices::default();
             counted.count(worker, number, slice.ended_at_s);
             let new = FleetFailureRecord {
@@ -577,6 +579,10 @@ impl Spool {
             records.put_failure(&slice.target, state, &new).map_err(store_error)?;
             merged.found.push((failure.signature.clone(), trace));
             known.push((state, String::new(), new));
+            // After the new one is there: it may have the trace of what goes.
+            if is_full {
+                merged.forgotten.extend(forget_oldest(store, &slice.target, &mut known)?);
+            }
         }
         let (mut news, found) = (0, merged.found.len() as u64);
         if record.count_slice(worker, (number, slice.ended_at_s), |record| news = slice.count(record, found)) {
@@ -658,21 +664,21 @@ impl Spool {
     }
 }
 
-/// Has the failure of a target that was found first of those that do not stand make room for one that does.
+/// Has the failure of a target that was found first of those that do not stand make room for one that does; which it was.
 fn forget_oldest(
     store: &dyn SharedStore,
     target: &str,
     known: &mut Vec<(FailureState, String, FleetFailureRecord)>,
-) -> Result<(), CampaignError> {
+) -> Result<Option<FailureSignature>, CampaignError> {
     let found_at = |place: &usize| known[*place].2.found_at.clone();
     let is_idle = |place: &usize| !known[*place].2.stands(known[*place].0);
-    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(()) };
-    let (state, name, FleetFailureRecord { trace, .. }) = known.remove(oldest);
+    let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(None) };
+    let (state, name, FleetFailureRecord { signature, trace, .. }) = known.remove(oldest);
     store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
     if !known.iter().any(|(.., other)| other.trace == trace) {
         store.delete_blob(&trace).map_err(store_error)?;
     }
-    Ok(())
+    Ok(Some(signature))
 }
 
 /// The bytes of a blob; `None` when it is gone or damaged.

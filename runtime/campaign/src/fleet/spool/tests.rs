@@ -320,20 +320,27 @@ fn a_failure_whose_trace_cannot_be_read_is_met_all_the_same_and_the_next_slice_b
 fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
     let place = Place::new();
     let records = FleetRecords { store: &place.store };
-    let spool = place.spool("one");
+    let most = 5;
+    let spool = Spool { failures_max: most, ..place.spool("one") };
     let meet = |site: &str| {
         let failures = vec![failure(&spool, site, true)];
         spool.put(&SpooledSlice { failures, ..slice(&spool, 2) }).expect("kept");
-        let mut warnings = Vec::new();
-        spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
-        warnings
+        let (mut warnings, mut forgotten) = (Vec::new(), Vec::new());
+        let on_merged = |_: &SpooledSlice, merged: MergedSlice| {
+            warnings.extend(merged.warnings);
+            forgotten.extend(merged.forgotten.into_iter().map(|signature| signature.site));
+        };
+        spool.merge(&place.store, on_merged).expect("it answers");
+        (warnings, forgotten)
     };
-    assert_eq!(meet("first"), [""; 0]);
+    assert_eq!(meet("first"), (Vec::new(), Vec::new()));
     let (.., first) = records.failures(TARGET).expect("it answers").remove(0);
-    for number in 1..FAILURES_MAX {
+    for number in 1..most {
         let signature = FailureSignature { site: format!("{number:03}"), ..first.signature.clone() };
         let (found_at, status) = (format!("2025-{number:03}"), "stale".to_owned());
-        let record = FleetFailureRecord { signature, found_at, status, ..first.clone() };
+        // The trace of one that goes is that of the one that comes.
+        let trace = if number == 1 { Digest::of(b"a trace of new, true") } else { first.trace };
+        let record = FleetFailureRecord { signature, found_at, status, trace, ..first.clone() };
         // Two of them do not stand.
         let record = if number < 3 { record } else { FleetFailureRecord { status: first.status.clone(), ..record } };
         records.put_failure(TARGET, FailureState::Shrunk, &record).expect("kept");
@@ -344,12 +351,15 @@ fn failures_that_do_not_stand_make_room_for_those_that_are_found() {
     };
     for (found, forgotten) in [("new", "001"), ("newer", "002")] {
         assert!(sites().contains(forgotten));
-        assert_eq!(meet(found), [""; 0]);
-        assert_eq!((sites().contains(found), sites().contains(forgotten), sites().len()), (true, false, FAILURES_MAX));
+        assert_eq!(meet(found), (Vec::new(), vec![forgotten.to_owned()]));
+        assert_eq!((sites().contains(found), sites().contains(forgotten), sites().len()), (true, false, most));
     }
     assert!(place.failures().iter().all(|(.., is_whole)| *is_whole), "the others have the trace of what was forgotten");
-    let warnings = meet("newest");
-    assert!(warnings.len() == 1 && warnings[0].contains("later ones are not kept"), "{warnings:?}");
+    let (warnings, forgotten) = meet("newest");
+    assert!(
+        forgotten.is_empty() && warnings.len() == 1 && warnings[0].contains("later ones are not kept"),
+        "{warnings:?}"
+    );
     assert!(!sites().contains("newest"));
 }
 
