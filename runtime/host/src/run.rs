@@ -105,6 +105,10 @@ pub struct Run {
     /// The fuel of host calls at which the interrupt is polled next; at most `work_max`.
     pub(crate) work_until_look: u64,
     interrupt: Option<Interrupt>,
+    /// Fuel that its guest does not have yet, as it is looked at between its calls; `None` for a run that looks anywhere, or never.
+    kept_back: Option<u64>,
+    /// Whether a call took too long for that.
+    has_given_up: bool,
 }
 
 impl Run {
@@ -394,6 +398,8 @@ impl Run {
             refusals_left,
             work_until_look: _,
             interrupt: _,
+            kept_back: _,
+            has_given_up: _,
         } = kept;
         self.world.clone_from(world);
         self.recorder.go_back(recorder);
@@ -406,6 +412,7 @@ impl Run {
         self.work_until_look = *work_max;
         // A fork has no observers, and nobody ends it from outside.
         (self.looked, self.until, self.interrupt) = (None, None, None);
+        (self.kept_back, self.has_given_up) = (None, false);
         (self.tee, self.activity, self.flow_observer, self.long_output) = (None, None, None, None);
         (self.stdin, self.feed, self.reality) = (None, None, None);
     }
