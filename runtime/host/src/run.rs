@@ -862,6 +862,7 @@ mod tests {
             assert_eq!(other.recorder.so_far(), fork.recorder.so_far());
             assert_eq!((other.work, other.steps, other.guests), (fork.work, fork.steps, fork.guests));
             assert_eq!((other.work_max, other.work_until_look), (fork.work_max, fork.work_until_look));
+            assert_eq!((other.kept_back, other.has_given_up), (fork.kept_back, fork.has_given_up));
         }
     }
 
@@ -870,7 +871,8 @@ mod tests {
         let world = World::new(Arc::new(Plan::default()), &Inputs::default()).expect("a plain plan");
         let source = |seed| Box::new(SeededSource::new(Seed(seed)));
         let new = || Run::new(world.clone(), source(1), Recorder::new(0..0), None);
-        let (mut kept, mut other) = (new(), new());
+        let (mut kept, mut other) = (new(), new().looking_between_calls(true));
+        assert!(matches!(other.give_up(), GuestStop::Interrupted) && other.kept_back() == Some(0));
         act(&mut kept, 1500);
         act(&mut other, 20);
         other.go_back(&kept, None);
