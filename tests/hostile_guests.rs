@@ -8,7 +8,12 @@
 
 use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, Ran};
+use fozzy_engine::{Program, Session, Switches};
+use fozzy_trace::plan::Inputs;
+use fozzy_trace::source::SeededSource;
+use fozzy_trace::{ExecutionEnd, Executor, Plan, Seed};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A component around core code that lowers `get-random-bytes` and `poll`.
 /// `body` is what `run` does; it leaves the result, 0 for ok, on the stack.
@@ -342,4 +347,33 @@ fn objects_that_are_never_freed_are_out_of_memory_by_name() {
         &["out of memory for garbage-collected objects", "--mem-limit-mb"],
     );
     check(&collected(1, 128 << 20), &[], "crash", &["garbage-collected object of 64 MiB or more"]);
+}
+
+#[test]
+fn of_two_names_that_are_no_text_the_first_ends_the_guest() {
+    let text = r#"(component
+  (import "fozzy:events/journal@0.1.0" (instance $journal
+    (export "event" (func (param "name" string) (param "details" string)))))
+  (core module $Libc
+    (memory (export "memory") 1)
+    (data (i32.const 0) "ab\ff"))
+  (core instance $libc (instantiate $Libc))
+  (core func $event (canon lower (func $journal "event") (memory $libc "memory")))
+  (core module $Main
+    (import "host" "event" (func $event (param i32 i32 i32 i32)))
+    (func (export "run") (result i32)
+      (call $event (i32.const 1) (i32.const 2) (i32.const 0) (i32.const 3))
+      (i32.const 0)))
+  (core instance $main (instantiate $Main (with "host" (instance (export "event" (func $event))))))
+  (func $run (result (result)) (canon lift (core func $main "run")))
+  (instance $cli (export "run" (func $run)))
+  (export "wasi:cli/run@0.2.0" (instance $cli)))"#;
+    let loaded = fozzy_engine::load(text.as_bytes(), None).expect("a component");
+    let plan = Plan::default();
+    let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
+    let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+    let ran = session.execute(Box::new(SeededSource::new(Seed(7))), 0..100).expect("the machine is fit");
+    // The name is `b` and a byte that begins nothing; the details have one more letter before it.
+    let trap = "invalid utf-8 sequence of 1 bytes from index 1".to_owned();
+    assert_eq!((ran.end, ran.history.calls), (ExecutionEnd::Trapped { trap }, 0));
 }

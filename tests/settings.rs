@@ -216,8 +216,11 @@ fn looks_for_an_interruption_change_nothing_and_an_interruption_leaves_nothing()
     }
 }
 
-/// A scenario whose steps go around a loop so many times in one of its sequences.
-fn looping_scenario(rounds: u32) -> String {
+/// A scenario whose steps go around a loop so many times in one of its sequences, and once in the others; in all of them if there is none
+/// of that number.
+fn looping_scenario(rounds: u32, one: Option<u32>) -> String {
+    let is_long =
+        one.map_or("(i32.const 1)".to_owned(), |one| format!("(i32.eq (global.get $sequence) (i32.const {one}))"));
     format!(
         r#"(module
           (memory (export "memory") 1)
@@ -230,7 +233,7 @@ fn looping_scenario(rounds: u32) -> String {
           (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32)
             (global.set $sequence (local.get 0)))
           (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) (local $n i32)
-            (local.set $n (select (i32.const {rounds}) (i32.const 1) (i32.eq (global.get $sequence) (i32.const 2))))
+            (local.set $n (select (i32.const {rounds}) (i32.const 1) {is_long}))
             (loop $more (br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1)))))
             (i32.store (i32.const 200) (i32.add (i32.load (i32.const 200)) (i32.const 1)))
             i32.const 128)
@@ -247,7 +250,7 @@ fn a_scenario_that_can_be_interrupted_is_the_same_however_long_its_steps_are() {
     {
         let mut plan = Plan { scenario: Some(ScenarioPlan::all(4, 12)), ..Plan::default() };
         plan.limits.fuel = fuel;
-        let loaded = fozzy_engine::load(looping_scenario(rounds).as_bytes(), None).expect("a program");
+        let loaded = fozzy_engine::load(looping_scenario(rounds, Some(2)).as_bytes(), None).expect("a program");
         let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
         let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
         let mut execute = |interrupt: &Interrupt| {
@@ -272,4 +275,24 @@ fn a_scenario_that_can_be_interrupted_is_the_same_however_long_its_steps_are() {
         interrupt.disarm();
         assert_eq!(format!("{:?}", execute(&interrupt).expect("the machine is fit")), format!("{quiet:?}"));
     }
+}
+
+#[test]
+fn a_scenario_of_many_sequences_is_looked_at_between_them() {
+    // No sequence has as many instructions as there are between two looks.
+    let plan = Plan { scenario: Some(ScenarioPlan::all(20, 1)), ..Plan::default() };
+    let loaded = fozzy_engine::load(looping_scenario(1_000_000, None).as_bytes(), None).expect("a program");
+    let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
+    let mut session = Session::new(program, Arc::new(plan), &Inputs::default()).expect("a plain plan");
+    let interrupt = Interrupt::default();
+    session.interrupt_by(interrupt.clone());
+    let mut execute = || session.execute(Box::new(SeededSource::new(Seed(7))), 0..100);
+    let quiet = format!("{:?}", execute().expect("the machine is fit"));
+    let looks = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&looks);
+    interrupt.arm(Arc::new(move || counted.fetch_add(1, Ordering::Relaxed) == u32::MAX));
+    assert_eq!(format!("{:?}", execute().expect("the machine is fit")), quiet);
+    assert!(looks.load(Ordering::Relaxed) > 1, "{looks:?}");
+    interrupt.arm(Arc::new(|| true));
+    assert!(execute().is_err_and(|error| error.is_interruption()) && interrupt.has_struck());
 }

@@ -79,7 +79,12 @@ impl Region {
         let mapped = reserved.checked_add(guard).ok_or("a memory larger than the address space")?;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), mapped.max(1), libc::PROT_NONE, flags, -1, 0) };
+        let map = || unsafe { libc::mmap(std::ptr::null_mut(), mapped.max(1), libc::PROT_NONE, flags, -1, 0) };
+        let mut base = map();
+        // Address space can be bounded, and what is kept for others is some.
+        if base == libc::MAP_FAILED && recycled::give_back() {
+            base = map();
+        }
         if base == libc::MAP_FAILED {
             return Err(format!("mmap of {mapped} bytes: {}", std::io::Error::last_os_error()));
         }
@@ -644,6 +649,15 @@ mod tests {
             kept.push(region);
         }
         assert_eq!(kept.len(), recycled::MAPPINGS_MAX);
+    }
+
+    #[test]
+    fn what_is_kept_is_given_back_when_there_is_no_room() {
+        let sizes = MappingSizes { minimum: 65_536, reserved: 8 << 20, mapped: (8 << 20) + 4096 };
+        drop(Region::map(65_536, 8 << 20, 4096).expect("address space"));
+        assert!(Region::map(0, usize::MAX / 2, 0).is_err());
+        assert!(Region::recycled(sizes).is_none());
+        assert!(!recycled::give_back(), "nothing is left");
     }
 
     #[test]

@@ -105,6 +105,10 @@ pub struct Run {
     /// The fuel of host calls at which the interrupt is polled next; at most `work_max`.
     pub(crate) work_until_look: u64,
     interrupt: Option<Interrupt>,
+    /// Fuel that its guest does not have yet, as it is looked at between its calls; `None` for a run that looks anywhere, or never.
+    kept_back: Option<u64>,
+    /// Whether a call took too long for that.
+    has_given_up: bool,
 }
 
 impl Run {
@@ -394,6 +398,8 @@ impl Run {
             refusals_left,
             work_until_look: _,
             interrupt: _,
+            kept_back: _,
+            has_given_up: _,
         } = kept;
         self.world.clone_from(world);
         self.recorder.go_back(recorder);
@@ -406,6 +412,7 @@ impl Run {
         self.work_until_look = *work_max;
         // A fork has no observers, and nobody ends it from outside.
         (self.looked, self.until, self.interrupt) = (None, None, None);
+        (self.kept_back, self.has_given_up) = (None, false);
         (self.tee, self.activity, self.flow_observer, self.long_output) = (None, None, None, None);
         (self.stdin, self.feed, self.reality) = (None, None, None);
     }
@@ -861,6 +868,7 @@ mod tests {
             assert_eq!(other.recorder.so_far(), fork.recorder.so_far());
             assert_eq!((other.work, other.steps, other.guests), (fork.work, fork.steps, fork.guests));
             assert_eq!((other.work_max, other.work_until_look), (fork.work_max, fork.work_until_look));
+            assert_eq!((other.kept_back, other.has_given_up), (fork.kept_back, fork.has_given_up));
         }
     }
 
@@ -869,7 +877,8 @@ mod tests {
         let world = World::new(Arc::new(Plan::default()), &Inputs::default()).expect("a plain plan");
         let source = |seed| Box::new(SeededSource::new(Seed(seed)));
         let new = || Run::new(world.clone(), source(1), Recorder::new(0..0), None);
-        let (mut kept, mut other) = (new(), new());
+        let (mut kept, mut other) = (new(), new().looking_between_calls(true));
+        assert!(matches!(other.give_up(), GuestStop::Interrupted) && other.kept_back() == Some(0));
         act(&mut kept, 1500);
         act(&mut other, 20);
         other.go_back(&kept, None);

@@ -30,8 +30,9 @@ pub(crate) fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     properties(linker)?;
     let mut journal = linker.instance("fozzy:events/journal@0.1.0")?;
     journal.func_wrap("event", |store, (name, details): (WasmStr, WasmStr)| {
-        let details = details.to_str(&store)?.into_owned();
-        with_text(store, &name, |host, name| host.journal_event(name, &details))
+        let answer =
+            |host: &mut Host, name: &str, details: Option<&str>| host.journal_event(name, details.unwrap_or_default());
+        with_texts(store, &name, Some(&details), answer)
     })
 }
 
@@ -72,16 +73,15 @@ fn properties(linker: &mut Linker<Host>) -> Result<()> {
         ("sometimes", PropertyKind::Sometimes),
     ] {
         properties.func_wrap(function, move |store, (name, holds, details): (WasmStr, bool, Details)| {
-            let details = owned(&store, details.as_ref())?;
-            with_text(store, &name, |host, name| host.evaluate(kind, name, holds, details.as_deref()))
+            with_texts(store, &name, details.as_ref(), |host, name, details| host.evaluate(kind, name, holds, details))
         })?;
     }
     properties.func_wrap("reachable", |store, (name,): (WasmStr,)| {
         with_text(store, &name, |host, name| host.evaluate(PropertyKind::Reachable, name, true, None))
     })?;
     properties.func_wrap("unreachable", |store, (name, details): (WasmStr, Details)| {
-        let details = owned(&store, details.as_ref())?;
-        with_text(store, &name, |host, name| host.evaluate(PropertyKind::Unreachable, name, false, details.as_deref()))
+        let kind = PropertyKind::Unreachable;
+        with_texts(store, &name, details.as_ref(), |host, name, details| host.evaluate(kind, name, false, details))
     })?;
     properties.func_wrap("again", |store, (name, held, missed): (WasmStr, u64, u64)| {
         with_text(store, &name, |host, name| host.count_again(name, held, missed))
@@ -91,23 +91,34 @@ fn properties(linker: &mut Linker<Host>) -> Result<()> {
     })
 }
 
-/// What was told beside a property, which is seldom.
-fn owned(store: &StoreContextMut<'_, Host>, details: Option<&WasmStr>) -> Result<Option<String>> {
-    details.map(|details| Ok(details.to_str(store)?.into_owned())).transpose()
-}
-
 /// Reads `text` of the guest's memory to where the last one was, for the host to answer by it.
 #[inline]
 fn with_text<R>(
-    mut store: StoreContextMut<'_, Host>,
+    store: StoreContextMut<'_, Host>,
     text: &WasmStr,
     answer: impl FnOnce(&mut Host, &str) -> Result<R>,
+) -> Result<R> {
+    with_texts(store, text, None, |host, text, _| answer(host, text))
+}
+
+/// The same, with what was told beside it. That is read second, as the generated code does: of two that are no text, the first ends the
+/// guest.
+#[inline]
+fn with_texts<R>(
+    mut store: StoreContextMut<'_, Host>,
+    text: &WasmStr,
+    details: Option<&WasmStr>,
+    answer: impl FnOnce(&mut Host, &str, Option<&str>) -> Result<R>,
 ) -> Result<R> {
     let mut kept = std::mem::take(&mut store.data_mut().text);
     kept.clear();
     kept.push_str(&text.to_str(&store)?);
+    let details = match details {
+        Some(details) => Some(details.to_str(&store)?.into_owned()),
+        None => None,
+    };
     let host = store.data_mut();
-    let answered = answer(host, &kept);
+    let answered = answer(host, &kept, details.as_deref());
     if kept.capacity() <= KEPT_MAX {
         host.text = kept;
     }

@@ -69,6 +69,12 @@ pub(super) fn keep(base: NonNull<u8>, sizes: MappingSizes) -> bool {
     kept.is_ok()
 }
 
+/// Gives all that this thread keeps back to the system: whether it was anything.
+pub(super) fn give_back() -> bool {
+    let kept = KEPT.try_with(|kept| std::mem::take(&mut *kept.borrow_mut()));
+    kept.is_ok_and(|kept| !kept.is_empty())
+}
+
 /// Gives a mapping back to the system.
 pub(super) fn unmap(base: NonNull<u8>, mapped: usize) {
     // SAFETY: the mapping is ours, of this size, and no owner is left: callers are the destructors of who owns one.

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set for pages in memory and on their way out of it or back.
 const PRESENT_OR_SWAPPED: u64 = 1 << 63 | 1 << 62;
@@ -22,11 +23,14 @@ const WORD_BYTES: usize = 8;
 /// Calls `run` for stretches of `mapping`, in order, that hold all touched pages. The mapping is private; one
 /// that does not begin at a page of the machine is named whole. The ranges are in bytes, relative to its beginning.
 pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
-    static PAGEMAP: OnceLock<(u32, Option<File>)> = OnceLock::new();
+    static PAGEMAP: OnceLock<Option<File>> = OnceLock::new();
     let open = || File::open("/proc/self/pagemap").ok();
+    let opened = PAGEMAP.get_or_init(|| {
+        notice_copies();
+        open()
+    });
     // An open file is of the process that has opened it, also in a copy of it.
-    let (process, opened) = PAGEMAP.get_or_init(|| (std::process::id(), open()));
-    let reopened = if *process == std::process::id() { None } else { Some(open()) };
+    let reopened = IS_COPY.load(Ordering::Relaxed).then(open);
     let pagemap = reopened.as_ref().unwrap_or(opened).as_ref();
     let (start, page) = (mapping.as_ptr() as usize, page_bytes());
     if !start.is_multiple_of(page) {
@@ -50,6 +54,25 @@ pub(super) fn runs(mapping: &[u8], mut run: impl FnMut(Range<usize>)) {
             run(at..end);
         }
         at = end;
+    }
+}
+
+/// Whether this process is a copy of the one that has opened its account. Asking the kernel who it is would be a question of an
+/// execution to the real computer.
+static IS_COPY: AtomicBool = AtomicBool::new(false);
+
+/// From now on copies of this process know that they are.
+#[allow(unsafe_code, reason = "has the C library call a function; the block carries its argument")]
+fn notice_copies() {
+    extern "C" fn is_copy() {
+        IS_COPY.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: the function is there as long as the process, has the signature that is asked for, and only writes a number, which is
+    // allowed in a copy whatever its other threads did.
+    let refused = unsafe { libc::pthread_atfork(None, None, Some(is_copy)) };
+    if refused != 0 {
+        // Who may be a copy opens its account each time.
+        is_copy();
     }
 }
 

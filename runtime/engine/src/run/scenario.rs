@@ -126,8 +126,9 @@ pub(crate) async fn drive(
     let plan = host.run.world.plan.scenario.clone().unwrap_or_default();
     let way = CallMode::of(program, &host);
     let start = host.run.world.node(host.node).clone();
+    let (host, looked_at) = (Some(host), fuel);
     let mut drive =
-        ScenarioDriver { program, plan, way, start, host: Some(host), fuel, memories: Vec::new(), cut: None, earlier };
+        ScenarioDriver { program, plan, way, start, host, fuel, looked_at, memories: Vec::new(), cut: None, earlier };
     let outcome = match way {
         CallMode::Alone => settings::with_stack(|| now(drive.all())),
         CallMode::Turns => drive.all().await,
@@ -204,6 +205,8 @@ struct ScenarioDriver<'a> {
     host: Option<Host>,
     /// What is left of the budget, without what an instance has.
     fuel: u64,
+    /// What was left of it when it was last looked for an interruption between two sequences.
+    looked_at: u64,
     /// Memories of the last instance.
     memories: Vec<Arc<Region>>,
     /// Where it was cut off, if it was and others follow.
@@ -230,6 +233,7 @@ impl ScenarioDriver<'_> {
         if let Some(interface) = stateful {
             self.describe(&interface).await?;
             for (sequence, stretches) in self.plan.clone().sequences_of(ScenarioKind::Stateful) {
+                self.look()?;
                 self.sequence(&interface, sequence, &stretches).await?;
             }
         }
@@ -239,10 +243,21 @@ impl ScenarioDriver<'_> {
             let Some(interface) = interface else { continue };
             let functions = self.functions(kind, &interface, names).await?;
             for (round, stretches) in self.plan.clone().sequences_of(kind) {
+                self.look()?;
                 self.round(&functions, round, &stretches).await?;
             }
         }
         Ok(())
+    }
+
+    /// Looks for an interruption now and then, between two sequences: each has an instance of its own, in which it may be too short for a
+    /// look.
+    fn look(&mut self) -> wasmtime::Result<()> {
+        if self.looked_at.saturating_sub(self.fuel) < INTERRUPT_FUEL {
+            return Ok(());
+        }
+        self.looked_at = self.fuel;
+        self.host().run.look_between_calls().map_err(wasmtime::Error::new)
     }
 
     fn host(&mut self) -> &mut Host {
@@ -309,7 +324,7 @@ impl ScenarioDriver<'_> {
         self.fuel = store.get_fuel().unwrap_or(0);
         let mut host = store.into_data();
         if let Some(kept) = host.run.kept_back() {
-            self.fuel += kept;
+            self.fuel = self.fuel.saturating_add(kept);
             host.run.keep_back(0);
         }
         self.host = Some(host);

@@ -10,8 +10,10 @@
 //!
 //! A file is settled at a moment that is later than its last change by more than the resolution of any file system's times, as for git's
 //! index. It is looked at before the file is read, so that each later change has another time: `ctime` is set by the kernel at each write,
-//! rename and change of attributes, and no user can set it. So a record is of the content on any local file system. It is not where
-//! another machine, whose clock is seconds behind, changes the file; nor of who changes the clock of this one.
+//! rename and change of attributes, and no user can set it. So a record is of the content on any local file system that has such a time.
+//! Whole seconds are no such time: images of file systems (squashfs, erofs, ISO 9660) have one for all their files, which a build that can
+//! be reproduced sets to the same in each version, and FAT has what the user has set. It is not of the content where another machine, whose
+//! clock is seconds behind, changes the file; nor of who changes the clock of this one, or writes for seconds through one mapping.
 //!
 //! A digest is the same whether it was recorded or not, so that no execution depends on records; and they stand in the directory of the
 //! cache, which this user alone can write, and from which compiled code is executed.
@@ -76,9 +78,9 @@ impl FileIdentity {
         format!("{device}.{inode}.{bytes}.{}.{}.{}.{}", modified.0, modified.1, changed.0, changed.1)
     }
 
-    /// Whether each change after the moment `at` gives it another time.
+    /// Whether each change after the moment `at` gives it another time, which the kernel of this machine has made.
     fn is_settled(&self, at: i64) -> bool {
-        self.changed.0.saturating_add(SETTLED_SECONDS) <= at
+        self.changed.1 != 0 && self.changed.0.saturating_add(SETTLED_SECONDS) <= at
     }
 }
 
@@ -215,6 +217,19 @@ mod tests {
         for damaged in [text.replacen(&wrong.to_string()[..8], "00000000", 1), text[..40].to_owned(), String::new()] {
             fs::write(&place, damaged).expect("our own file");
             assert_eq!(of(&cache, &file, b"some program"), right);
+        }
+    }
+
+    #[test]
+    fn times_in_whole_seconds_settle_nothing() {
+        let (_folder, cache, file) = folder(b"some program");
+        let identity = FileIdentity::of(&file).expect("a file");
+        let at = identity.changed.0 + 60;
+        let digests = ContentDigests { source: Digest::of(b"wrong"), content: blake3::hash(b"wrong") };
+        for (nanoseconds, known) in [(1, Some(digests)), (0, None)] {
+            let identity = FileIdentity { changed: (identity.changed.0, nanoseconds), ..identity.clone() };
+            cache.record(&identity, at, &digests);
+            assert_eq!(cache.recorded(&identity), known, "{nanoseconds}");
         }
     }
 
