@@ -106,6 +106,7 @@ impl CountedPartitions<'_> {
 
 impl Nemeses {
     /// Machines that are hit now; `gone` are those whose programs are gone, whatever the reason.
+    #[cfg(test)]
     pub(crate) fn hits(&self, gone: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         self.partitions(None, gone).hit(self.chosen()).hits
     }
