@@ -35,6 +35,7 @@ pub(crate) use watchdog::time_of;
 
 use crate::compile::program::Program;
 use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::CoverageLook;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run};
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
@@ -522,7 +523,7 @@ impl Reactor {
     /// Shows the coverage bytes that are not zero, and sets all of them to zero, and the deepest call: calls `see` with the number of
     /// each module, with its number of coverage bytes, and with each stretch of these that is not all zero, where it begins (a multiple
     /// of eight) and what it holds. Modules are numbered as [`Reactor::coverage`] shows them. Each comes with an empty stretch first.
-    pub fn take_coverage(&mut self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+    pub fn take_coverage(&mut self, see: &mut CoverageLook<'_>) {
         self.live.told().take_coverage(see);
     }
 

@@ -20,6 +20,7 @@ use crate::compile::settings::Switches;
 use crate::reactor::model_component::planned_models;
 use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
 use crate::run::coverage::ProgramCoverage;
+use crate::run::memory_roles::CoverageLook;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
 use fozzy_host::CallerKind;
@@ -250,7 +251,7 @@ impl Walker {
     }
 
     /// Shows the coverage bytes that are not zero, and sets all of them to zero; see [`Reactor::take_coverage`].
-    pub fn take_coverage(&mut self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+    pub fn take_coverage(&mut self, see: &mut CoverageLook<'_>) {
         self.reactor.take_coverage(see);
     }
 

@@ -18,6 +18,9 @@ use fozzy_instrument::{
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Who looks at coverage bytes that are not zero: told of a module's number, how many bytes it has, where the stretch begins, what it holds.
+pub type CoverageLook<'a> = dyn FnMut(usize, usize, usize, &[u8]) + 'a;
+
 /// The memories of one instance.
 #[derive(Clone, Default)]
 pub(crate) struct InstanceMemories {
@@ -115,7 +118,7 @@ impl InstanceMemories {
     /// Calls `see` with the number of each module, with its number of coverage bytes, and with each stretch of these that is not all
     /// zero: where it begins, a multiple of eight, and what it holds. Modules and stretches come in order, and a module comes with an
     /// empty stretch first. All coverage bytes are zero then, and the deepest call. Call it while no guest runs.
-    pub(crate) fn take_coverage(&self, see: &mut dyn FnMut(usize, usize, usize, &[u8])) {
+    pub(crate) fn take_coverage(&self, see: &mut CoverageLook<'_>) {
         for (number, (side, region)) in self.sides.iter().enumerate() {
             let all = bytes(&side.coverage);
             see(number, all.len(), 0, &[]);
