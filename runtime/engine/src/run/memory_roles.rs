@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Who looks at coverage bytes that are not zero: told of a module's number, how many bytes it has, where the stretch begins, what it holds.
-pub type CoverageLook<'a> = dyn FnMut(usize, usize, usize, &[u8]) + 'a;
+pub(crate) type CoverageLook<'a> = dyn FnMut(usize, usize, usize, &[u8]) + 'a;
 
 /// The memories of one instance.
 #[derive(Clone, Default)]
