@@ -14,6 +14,7 @@
 use crate::outgoing_call::TargetHost;
 use crate::preview1::GuestMemory;
 use crate::run::RunGuard;
+use crate::stepping::SteppedCall;
 use fozzy_trace::facts::{FailureKind, HeldPart, Refusal, ReportedFailure};
 use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
@@ -212,6 +213,8 @@ pub struct Host {
     pub observer: Option<Box<dyn InstanceObserver>>,
     /// Whether the guest continues when one of them ends.
     pub(crate) outlives: bool,
+    /// The steps that the call in progress takes, if it takes several.
+    pub(crate) stepped: Option<Box<SteppedCall>>,
 }
 
 impl Host {
@@ -232,6 +235,7 @@ impl Host {
             comparisons: None,
             observer: None,
             outlives: false,
+            stepped: None,
         }
     }
 

@@ -49,6 +49,7 @@ mod run;
 mod scenario;
 mod snapshots;
 mod sockets;
+mod stepping;
 mod streams;
 mod sync_linker;
 mod time;
@@ -72,4 +73,5 @@ pub use outgoing_call::{
 };
 pub use preview1::GuestMemory;
 pub use run::{FlowObserver, LongOutputObserver, OBSERVED_BYTES_MAX, OutputTee, Run, RunGuard, RunSlot};
+pub use stepping::{StepEnd, StepGate, SteppedCall};
 pub use sync_linker::{add_alone_to_linker, resource_of};

@@ -139,6 +139,23 @@ impl Feedback {
         fresh
     }
 
+    /// Whether to look at these bytes of a module would find nothing new and change nothing: each edge was seen with this class of
+    /// counts, and in more than two executions.
+    pub(crate) fn has_exhausted(&self, number: usize, bytes: &[u8]) -> bool {
+        let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= bytes.len().div_ceil(8))
+        else {
+            return false;
+        };
+        let mut is_known = true;
+        words(bytes, |place, word| {
+            if module.stale[place] != word {
+                let classes = classes_of(word);
+                is_known &= classes & !module.seen[place] == 0 && nonzero(classes) & !module.done[place] == 0;
+            }
+        });
+        is_known
+    }
+
     /// A module is seen for the first time.
     fn add(&mut self, number: usize, bytes: usize) {
         let words = bytes.div_ceil(8);
