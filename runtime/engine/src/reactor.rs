@@ -36,7 +36,7 @@ pub(crate) use watchdog::time_of;
 use crate::compile::program::Program;
 use crate::run::coverage::ProgramCoverage;
 use checkpoints::Checkpoints;
-use fozzy_host::{Host, Run, StepEnd};
+use fozzy_host::{Host, Run, StepReturn};
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
@@ -284,8 +284,8 @@ impl Reactor {
         let outcome = match (result, stepped.refused, stepped.outcome) {
             (Err(error), ..) => Err(error),
             (Ok(_), Some(refused), _) => Err(self.live.refused(&refused)),
-            (Ok(_), None, Some(StepEnd::Flow(flow))) => Ok(Some(flow)),
-            (Ok(_), None, Some(StepEnd::Stuck)) => Ok(None),
+            (Ok(_), None, Some(StepReturn::Flow(flow))) => Ok(Some(flow)),
+            (Ok(_), None, Some(StepReturn::Stuck)) => Ok(None),
             (Ok(_), None, None) => Err(missing()),
         };
         self.over = outcome.is_err();

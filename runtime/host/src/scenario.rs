@@ -9,7 +9,7 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use crate::stepping::{RAN, SKIPPED, StepEnd, SteppedCall};
+use crate::stepping::{RAN, SKIPPED, StepReturn, SteppedCall};
 use fozzy_trace::choice;
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::{DecisionPart, Purpose};
@@ -62,7 +62,7 @@ impl Host {
         let is_flow = matches!(result, RAN | SKIPPED);
         let goes_on = is_flow && steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts);
         if !goes_on {
-            steps.outcome = Some(if is_flow { StepEnd::Flow(flow) } else { StepEnd::Stuck });
+            steps.outcome = Some(if is_flow { StepReturn::Flow(flow) } else { StepReturn::Stuck });
             self.stepped = Some(steps);
             return 0;
         }

@@ -27,7 +27,7 @@ pub trait StepGate: Send + Sync {
 
 /// How a step came out that has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepEnd {
+pub enum StepReturn {
     /// This flow ran, or found nothing to do.
     Flow(u32),
     /// No flow was valid.
@@ -46,7 +46,7 @@ pub struct SteppedCall {
     /// Whether any flow ran.
     pub has_run: bool,
     /// How the last step came out; nothing as long as it is being taken.
-    pub outcome: Option<StepEnd>,
+    pub outcome: Option<StepReturn>,
     /// Why the step of this number was not begun.
     pub refused: Option<wasmtime::Error>,
 }

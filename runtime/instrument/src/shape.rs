@@ -80,7 +80,7 @@ pub(crate) struct ImportedResource {
 
 /// The core function that takes one step of a scenario, by the names that all generators of bindings give.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StepFunction {
+pub(crate) struct StepExport {
     /// The core instance that exports it.
     pub(crate) instance: u32,
     /// Its name there: `(step: i32) -> i32`, which is the place of the result in memory.
@@ -116,7 +116,7 @@ pub(crate) struct ComponentShape {
     /// Whether a core module has a start function.
     pub(crate) starts: bool,
     /// The function of a step, of a component that has exactly one, in a module with one memory of its own.
-    pub(crate) step: Option<StepFunction>,
+    pub(crate) step: Option<StepExport>,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -363,7 +363,7 @@ impl ComponentShape {
     }
 
     /// The one function of a step, if its type and the memory of its module are those of a scenario.
-    fn find_step(&self, types: TypesRef<'_>) -> Option<StepFunction> {
+    fn find_step(&self, types: TypesRef<'_>) -> Option<StepExport> {
         let mut found = None;
         for module in self.modules.values() {
             let Some(instance) = module.instance else { continue };
@@ -386,7 +386,7 @@ impl ComponentShape {
                     return None;
                 }
                 let post_return = post_return.map(|(name, _)| name.clone());
-                found = Some(StepFunction { instance, name: name.clone(), post_return });
+                found = Some(StepExport { instance, name: name.clone(), post_return });
             }
         }
         found

@@ -373,4 +373,21 @@ mod tests {
         assert_eq!(observe(&mut feedback, &[4, 0, 3]), (0, 1, 1));
         assert_eq!(feedback.totals(), (3, 4));
     }
+
+    #[test]
+    fn what_is_exhausted_is_so_for_each_edge_and_count() {
+        let mut feedback = Feedback::default();
+        assert!(!feedback.has_exhausted(1, &[1]), "it was never seen");
+        let mut taken = |bytes: &[u8]| {
+            let before = feedback.has_exhausted(1, bytes);
+            feedback.observe_module(1, bytes);
+            before
+        };
+        assert_eq!([(); 4].map(|()| taken(&[1, 0, 4])), [false, false, false, true], "in more than two executions");
+        assert!(taken(&[1, 0, 7]) && taken(&[0, 0, 0]), "the same class, and nothing");
+        // Two executions with four each are eight, and from eight alone nobody could tell that it was not five and three.
+        assert!(!taken(&[1, 0, 8]) && !taken(&[1, 0, 3]));
+        assert!(!taken(&[1, 1, 4]), "another edge");
+        assert!(!feedback.has_exhausted(1, &[0; 9]), "a module with more edges is another one");
+    }
 }

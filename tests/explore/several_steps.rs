@@ -1,0 +1,159 @@
+//! Steps that are taken in one call of the guest: an exploration with them is one without, in all that it finds, keeps and counts.
+//!
+//! Not here: which steps are (`fozzy-search`).
+
+use crate::corpus;
+use fozzy_check::{SearchVerdict, judge_end, judge_facts};
+use fozzy_engine::{Program, Walker};
+use fozzy_search::FailureRecord;
+use fozzy_search::explore::{
+    AnswerLog, ConfirmReason, DecisionPath, Exploration, ExplorationObserver, FirstPaths, GuidedSource, Options,
+    StatefulTarget, Stats, strategy,
+};
+use fozzy_trace::facts::Property;
+use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
+use fozzy_trace::source::RecordedSource;
+use fozzy_trace::{
+    CheckpointId, DecisionSource, HarnessError, Plan, Seed, SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict,
+};
+
+/// A scenario that is walked through, and whose failures are confirmed by walking there again.
+struct WalkedScenario {
+    walker: Walker,
+    /// Answers before the beginning.
+    before: usize,
+    /// Steps in the same call as the next one.
+    dull: u64,
+}
+
+impl StepTarget for WalkedScenario {
+    fn start(&self) -> CheckpointId {
+        self.walker.start()
+    }
+
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.walker.restore(checkpoint, source)
+    }
+
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.walker.step(step)
+    }
+
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.walker.capture()
+    }
+
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.walker.release(checkpoint);
+    }
+}
+
+impl StatefulTarget for WalkedScenario {
+    fn judge_end(&self) -> Option<SearchVerdict> {
+        Some(judge_facts(self.walker.facts()))
+    }
+
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        self.walker.coverage().for_each(|(_, bytes)| see(bytes));
+        self.walker.clear_coverage();
+    }
+
+    fn takes_several_steps(&self) -> bool {
+        self.walker.takes_several_steps()
+    }
+
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        let (outcome, dull) = self.walker.steps(first, last, judge)?;
+        self.dull += u64::from(dull);
+        Ok((outcome, dull))
+    }
+
+    fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+        self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
+    }
+
+    fn state(&self) -> Option<u64> {
+        self.walker.facts().states.digest()
+    }
+
+    fn memory_state(&mut self) -> Option<u64> {
+        self.walker.memory_state()
+    }
+
+    fn confirm(&mut self, path: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
+        let answers = DecisionPath { answers: path.answers[self.before..].to_vec(), steps: path.steps };
+        let start = self.walker.start();
+        self.walker.restore(start, Box::new(RecordedSource::new(Seed(0), answers.overrides())))?;
+        let steps = (0..path.steps).map(StepId::Step);
+        for step in [StepId::Begin].into_iter().chain(steps).chain([StepId::End]) {
+            if let StepOutcome::Ended { end, backtrace, stderr } = self.walker.step(step)? {
+                return Ok(judge_end(&end, &stderr, &backtrace));
+            }
+        }
+        self.walker.clear_coverage();
+        Ok(judge_facts(self.walker.facts()).verdict)
+    }
+}
+
+/// Ends after this many steps.
+struct StepsAtMost(u64);
+
+impl ExplorationObserver for StepsAtMost {
+    fn on_step(&mut self, stats: &Stats) -> bool {
+        stats.steps < self.0
+    }
+
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
+}
+
+/// All that an exploration has to say, and how many steps were taken in the same call as the next one.
+fn explored(program: &Program, env: &[(String, String)], (name, seed): (&str, u64), several: bool) -> (String, u64) {
+    let main = MachinePlan { env: env.to_vec(), ..MachinePlan::default() };
+    let plan = Plan { main, scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() };
+    let start = AnswerLog::default();
+    let first = Box::new(GuidedSource::first(Seed(seed), &start));
+    let walker = Walker::of(program.clone(), &plan, &Inputs::default(), 0, first).expect("it has flows");
+    let mut target = WalkedScenario { walker, before: start.snapshot().len(), dull: 0 };
+    let options = Options { seed: Seed(seed), several_steps: several, ..Options::default() };
+    let mut exploration = Exploration::new(options, strategy(name).expect("there is one"), &start);
+    let ended = exploration
+        .run(&mut target, FirstPaths::Found(&mut std::iter::empty()), &mut StepsAtMost(12_345))
+        .expect("the machine is well");
+    let paths: Vec<DecisionPath> = exploration.paths().collect();
+    let (stats, findings) = (exploration.stats(), exploration.findings().all());
+    let (taken, table, rewards) = (exploration.all_taken(), exploration.property_table(), exploration.rewards());
+    let said = format!("{ended:?}\n{stats:?}\n{findings:?}\n{paths:?}\n{taken:?}\n{table:?}\n{rewards:?}");
+    (said, target.dull)
+}
+
+/// Explores a scenario in both ways.
+#[track_caller]
+fn compare(scenario: &'static str, fixed: bool, puzzles: &[&str]) {
+    let bytes = std::fs::read(corpus::scenario(scenario, fixed)).expect("it was built");
+    let component = fozzy_engine::load(&bytes, None).expect("a component").component.into();
+    let program = Walker::program_of(component, &Plan::default(), &Inputs::default(), None).expect("it compiles");
+    let mut dull = 0;
+    for puzzle in puzzles {
+        let env = [("PUZZLE".to_owned(), (*puzzle).to_owned())];
+        for way in [("coverage_guided", 1), ("coverage_guided", 2), ("random", 3), ("pct", 4), ("dfs", 5)] {
+            let (alone, none) = explored(&program, &env, way, false);
+            let (together, more) = explored(&program, &env, way, true);
+            assert!(together == alone, "{scenario} {puzzle} {way:?}\ntogether: {together}\nalone: {alone}");
+            assert_eq!(none, 0);
+            dull += more;
+        }
+    }
+    assert!(dull > 5_000, "{scenario}: {dull}");
+}
+
+#[test]
+fn puzzles_are_explored_in_the_same_way_with_several_steps_in_a_call() {
+    // One after the other, by tasks, with failures at every end, with values that are compared, and with none of them for long.
+    compare("puzzles", false, &["maze-8", "lock", "lost-update", "stairs", "password", "bomb"]);
+}
+
+#[test]
+fn so_is_the_bank_with_its_fault_and_without() {
+    compare("bank", false, &[""]);
+    compare("bank", true, &[""]);
+}
