@@ -289,15 +289,8 @@ impl Reactor {
             (Ok(_), None, None) => Err(missing()),
         };
         self.over = outcome.is_err();
-        // They are repeated one by one.
-        for number in first..=reached {
-            if number > first {
-                self.checkpoints.announced(sequence, StepId::Step(number));
-            }
-            if number < reached || is_begun && !matches!(outcome, Ok(None)) {
-                self.checkpoints.called(step, &(number,));
-            }
-        }
+        let is_last_called = is_begun && !matches!(outcome, Ok(None));
+        self.checkpoints.stepped(step, sequence, first..=reached, is_last_called);
         (reached, stepped.has_run, outcome)
     }
 

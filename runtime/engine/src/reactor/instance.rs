@@ -112,7 +112,7 @@ impl GlobalsHandoff {
 
 /// Looks at the coverage of each of several steps in one call, while the guest waits in a call of the host.
 struct CoverageGate {
-    told: InstanceMemories,
+    told: Arc<InstanceMemories>,
     renewal: Option<TimeRenewal>,
     judge: SharedStepJudge,
 }
@@ -173,7 +173,7 @@ pub(super) struct ReactorInstance {
     obstacles: Vec<String>,
     /// All memories, in the order of instantiation.
     regions: Vec<Arc<Region>>,
-    told: InstanceMemories,
+    told: Arc<InstanceMemories>,
     marks: MarkSites,
     watchdog: Option<Watchdog>,
     /// How long a call may take in real time, if it is watched.
@@ -238,7 +238,7 @@ impl ReactorInstance {
     /// Instantiates `program` and hands it `run`.
     pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<ReactorInstance, CallError> {
         let (store, instance, regions) = instantiate(program, start, run, &[])?;
-        let told = InstanceMemories::apart(regions.clone(), program.facts());
+        let told = Arc::new(InstanceMemories::apart(regions.clone(), program.facts()));
         let mut live = ReactorInstance {
             store,
             instance,
@@ -406,7 +406,7 @@ impl ReactorInstance {
         judge: &SharedStepJudge,
     ) -> (Option<Box<SteppedCall>>, Result<(u32,), CallError>) {
         let gate = CoverageGate {
-            told: self.told.clone(),
+            told: Arc::clone(&self.told),
             renewal: self.watchdog.as_ref().map(Watchdog::renewal),
             judge: Arc::clone(judge),
         };

@@ -157,6 +157,15 @@ impl AnswerLog {
         log.taken.clear();
     }
 
+    /// A step is over, and showed nothing new; `false`, and nothing happens, if more was asked than is logged.
+    pub(crate) fn end_dull_step(&self) -> bool {
+        let log = &mut *self.lock();
+        if !log.is_truncated {
+            log.taken.clear();
+        }
+        !log.is_truncated
+    }
+
     /// The answers after which something new came, of those that may be left out.
     pub(crate) fn credited(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().credited)

@@ -7,7 +7,7 @@ use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::StatefulTarget;
 use crate::feedback::Feedback;
 use fozzy_trace::StepView;
-use fozzy_trace::facts::{Property, PropertyKind, PropertyStatuses, PropertyTable};
+use fozzy_trace::facts::{Facts, Property, PropertyKind, PropertyStatuses, PropertyTable};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -171,12 +171,16 @@ impl StateFeedback {
     }
 
     /// Whether to [`observe`](StateFeedback::observe) a step that came after the flow `before` would find nothing new, and would change
-    /// nothing but how many steps there were; where no faults are planned and no signs shown.
+    /// nothing but how many steps there were; where no faults are planned, no signs shown, and its properties are known.
     pub(crate) fn is_dull(&self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
         self.pairs.contains(&(before, Some(step.flow)))
             && self.knows_state(step.facts.states.digest(), states)
             && self.knows_coverage(step)
-            && step.facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
+    }
+
+    /// Whether its properties stand as they were seen before; the other half of [`StateFeedback::is_dull`].
+    pub(crate) fn knows_properties(&self, facts: &Facts) -> bool {
+        facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
     }
 
     /// Counts a step that was dull.

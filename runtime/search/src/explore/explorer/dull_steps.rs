@@ -19,6 +19,7 @@ use super::{Exploration, ExplorationIo, RunProgress};
 use crate::explore::guided_source::AnswerLog;
 use crate::explore::state_feedback::{StateFeedback, StateScope};
 use crate::explore::strategy::{CapturePolicy, RunSpec};
+use fozzy_trace::facts::{Properties, Property};
 use fozzy_trace::{HarnessError, SharedStepJudge, StepJudge, StepOutcome, StepView};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,17 +30,31 @@ struct DullSteps {
     /// The flow before the next step.
     flow: Option<u32>,
     states: StateScope,
+    /// How often properties had been evaluated when they were looked at last.
+    evaluations: Option<u64>,
+}
+
+/// How often properties were evaluated on a way, where that tells whether any of them stands otherwise than before: guided ones
+/// change without. It only grows, by one at least with each property and each evaluation.
+fn evaluations(properties: &Properties) -> Option<u64> {
+    let of = |property: &Property| {
+        let is_guided = property.high_water.is_some() || !property.combinations.is_empty();
+        (!is_guided).then_some(property.evaluated + 1)
+    };
+    properties.iter().map(|(_, property)| of(property)).sum()
 }
 
 impl StepJudge for DullSteps {
     fn is_dull(&mut self, step: &StepView<'_>) -> bool {
-        if self.answers.is_truncated() || !self.feedback.is_dull(step, self.flow, self.states) {
-            return false;
+        let evaluations = evaluations(&step.facts.properties);
+        let is_dull = self.feedback.is_dull(step, self.flow, self.states)
+            && (evaluations.is_some() && evaluations == self.evaluations || self.feedback.knows_properties(step.facts))
+            && self.answers.end_dull_step();
+        if is_dull {
+            self.feedback.count_dull();
+            (self.flow, self.evaluations) = (Some(step.flow), evaluations);
         }
-        self.feedback.count_dull();
-        self.answers.end_step(false);
-        self.flow = Some(step.flow);
-        true
+        is_dull
     }
 }
 
@@ -71,7 +86,7 @@ impl Exploration {
         states: StateScope,
     ) -> Result<(StepOutcome, u32), HarnessError> {
         let (feedback, answers) = (std::mem::take(&mut self.feedback), run.answers.clone());
-        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow: run.flow, states }));
+        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow: run.flow, states, evaluations: None }));
         let judge = Arc::clone(&steps) as SharedStepJudge;
         let taken = io.target.steps(first, last, &judge);
         let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);

@@ -145,7 +145,8 @@ impl StatefulTarget for ShownStep {
 /// Whether a step is dull.
 fn is_dull(feedback: &StateFeedback, step: &ShownStep, of: (Option<u32>, u32), states: StateScope) -> bool {
     let coverage = |see: &mut dyn FnMut(&[u8])| see(&step.bytes);
-    feedback.is_dull(&StepView { flow: of.1, facts: &step.facts, coverage: &coverage }, of.0, states)
+    let view = StepView { flow: of.1, facts: &step.facts, coverage: &coverage };
+    feedback.is_dull(&view, of.0, states) && feedback.knows_properties(&step.facts)
 }
 
 #[test]
