@@ -117,7 +117,7 @@ fn explored(program: &Program, env: &[(String, String)], (name, seed): (&str, u6
     let options = Options { seed: Seed(seed), several_steps: several, ..Options::default() };
     let mut exploration = Exploration::new(options, strategy(name).expect("there is one"), &start);
     let ended = exploration
-        .run(&mut target, FirstPaths::Found(&mut std::iter::empty()), &mut StepsAtMost(12_345))
+        .run(&mut target, FirstPaths::Found(&mut std::iter::empty()), &mut StepsAtMost(8_001))
         .expect("the machine is well");
     let paths: Vec<DecisionPath> = exploration.paths().collect();
     let (stats, findings) = (exploration.stats(), exploration.findings().all());
@@ -135,7 +135,7 @@ fn compare(scenario: &'static str, fixed: bool, puzzles: &[&str]) {
     let mut dull = 0;
     for puzzle in puzzles {
         let env = [("PUZZLE".to_owned(), (*puzzle).to_owned())];
-        for way in [("coverage_guided", 1), ("coverage_guided", 2), ("random", 3), ("pct", 4), ("dfs", 5)] {
+        for way in [("coverage_guided", 1), ("random", 2), ("pct", 3), ("dfs", 4)] {
             let (alone, none) = explored(&program, &env, way, false);
             let (together, more) = explored(&program, &env, way, true);
             assert!(together == alone, "{scenario} {puzzle} {way:?}\ntogether: {together}\nalone: {alone}");
@@ -143,7 +143,7 @@ fn compare(scenario: &'static str, fixed: bool, puzzles: &[&str]) {
             dull += more;
         }
     }
-    assert!(dull > 5_000, "{scenario}: {dull}");
+    assert!(dull > 3_000, "{scenario}: {dull}");
 }
 
 #[test]

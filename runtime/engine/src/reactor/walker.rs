@@ -235,8 +235,11 @@ impl Walker {
         let (reached, has_run, outcome) = self.reactor.call_steps(functions, (sequence, first, last), judge);
         self.has_run |= has_run;
         let outcome = match outcome {
-            // It has done nothing, and says why.
-            Ok(None) => self.take_step(reached),
+            // It has done nothing, and says why when it is called once more; its coverage is that of one call.
+            Ok(None) => {
+                self.reactor.clear_coverage();
+                self.take_step(reached)
+            }
             other => other,
         };
         Ok((self.outcome(outcome)?, reached - first))
