@@ -258,13 +258,13 @@ impl Reactor {
 
     /// Takes the steps from `first` to `last` of a sequence in one call of `steps`, as long as `judge` finds them dull. `step` takes
     /// one of them alone. The first one was announced. The answer is the step that came last, whether any flow ran, and how that step
-    /// came out: none where no flow was valid, which that step says when it is called once more.
+    /// came out.
     pub(crate) fn call_steps<R>(
         &mut self,
         (steps, step): (&mut ReactorFunction<(u32, u32), (u32,)>, &ReactorFunction<(u32,), R>),
         (sequence, first, last): (u32, u32, u32),
         judge: &SharedStepJudge,
-    ) -> (u32, bool, Result<Option<u32>, CallError>)
+    ) -> (u32, bool, Result<StepReturn, CallError>)
     where
         R: ComponentNamedList + Lift + 'static,
     {
@@ -284,13 +284,11 @@ impl Reactor {
         let outcome = match (result, stepped.refused, stepped.outcome) {
             (Err(error), ..) => Err(error),
             (Ok(_), Some(refused), _) => Err(self.live.refused(&refused)),
-            (Ok(_), None, Some(StepReturn::Flow(flow))) => Ok(Some(flow)),
-            (Ok(_), None, Some(StepReturn::Stuck)) => Ok(None),
+            (Ok(_), None, Some(outcome)) => Ok(outcome),
             (Ok(_), None, None) => Err(missing()),
         };
         self.over = outcome.is_err();
-        let is_last_called = is_begun && !matches!(outcome, Ok(None));
-        self.checkpoints.stepped(step, sequence, first..=reached, is_last_called);
+        self.checkpoints.stepped(step, sequence, first..=reached, is_begun);
         (reached, stepped.has_run, outcome)
     }
 

@@ -9,7 +9,7 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use crate::stepping::{RAN, SKIPPED, StepReturn, SteppedCall};
+use crate::stepping::{LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
 use fozzy_trace::choice;
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::{DecisionPart, Purpose};
@@ -55,23 +55,33 @@ impl Host {
         self.stepped.take()
     }
 
-    /// A step is over: with which case of `step-result`, and in which flow. The answer is 1 when the guest takes the next one.
+    /// A step is over: with which case of `step-result`, and in which flow; or is about to be, and says why none is valid. The answer is 1
+    /// when the guest takes the next one.
     pub(crate) fn step_over(&mut self, result: u32, flow: u32) -> u32 {
         let Some(mut steps) = self.stepped.take() else { return 0 };
         steps.has_run |= result == RAN;
-        let is_flow = matches!(result, RAN | SKIPPED);
-        let goes_on = is_flow && steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts);
-        if !goes_on {
-            steps.outcome = Some(if is_flow { StepReturn::Flow(flow) } else { StepReturn::Stuck });
-            self.stepped = Some(steps);
-            return 0;
-        }
-        steps.step += 1;
-        let begun = self.begin_step(steps.of.0, steps.of.1, steps.step);
-        steps.refused = begun.err();
-        let follows = u32::from(steps.refused.is_none());
+        let follows = self.look_at_step(&mut steps, result, flow);
         self.stepped = Some(steps);
-        follows
+        u32::from(follows)
+    }
+
+    /// Whether the next step follows, and was begun.
+    fn look_at_step(&mut self, steps: &mut SteppedCall, result: u32, flow: u32) -> bool {
+        match result {
+            RAN | SKIPPED if steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts) => {
+                steps.step += 1;
+                steps.refused = self.begin_step(steps.of.0, steps.of.1, steps.step).err();
+                return steps.refused.is_none();
+            }
+            RAN | SKIPPED => steps.outcome = Some(StepReturn::Flow(flow)),
+            STUCK => {
+                let why = String::from_utf8_lossy(&steps.letters).into_owned();
+                steps.outcome = Some(StepReturn::Stuck(why));
+            }
+            LETTER => steps.letters.push(flow as u8),
+            other => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
+        }
+        false
     }
 
     /// A sequence ends.

@@ -15,9 +15,12 @@ use fozzy_trace::facts::Facts;
 /// The import by which the code that takes steps asks for the next one.
 pub(crate) const STEP_OVER: &str = "fozzy-step-over";
 
-/// The cases of `fozzy:scenario/stateful.step-result`: a flow ran, or found nothing to do.
+/// The cases of `fozzy:scenario/stateful.step-result`: a flow ran, or found nothing to do, or none was valid.
 pub(crate) const RAN: u32 = 0;
 pub(crate) const SKIPPED: u32 = 1;
+pub(crate) const STUCK: u32 = 2;
+/// With it comes a byte of the text that says why none was valid.
+pub(crate) const LETTER: u32 = 256;
 
 /// Is asked after each step but the last one.
 pub trait StepGate: Send + Sync {
@@ -26,12 +29,12 @@ pub trait StepGate: Send + Sync {
 }
 
 /// How a step came out that has returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepReturn {
     /// This flow ran, or found nothing to do.
     Flow(u32),
-    /// No flow was valid.
-    Stuck,
+    /// No flow was valid; why, for each of them.
+    Stuck(String),
 }
 
 /// Several steps that are taken in one call.
@@ -47,7 +50,9 @@ pub struct SteppedCall {
     pub has_run: bool,
     /// How the last step came out; nothing as long as it is being taken.
     pub outcome: Option<StepReturn>,
-    /// Why the step of this number was not begun.
+    /// The text that says why no flow was valid, as far as it was told.
+    pub(crate) letters: Vec<u8>,
+    /// Why the step of this number was not begun, or what was wrong with its result.
     pub refused: Option<wasmtime::Error>,
 }
 
@@ -55,6 +60,6 @@ impl SteppedCall {
     /// The steps from `first` to `last` of a sequence with this stream of choices. The first one was begun.
     #[must_use]
     pub fn new(of: (u32, u32), first: u32, last: u32, gate: Box<dyn StepGate>) -> SteppedCall {
-        SteppedCall { of, step: first, last, gate, has_run: false, outcome: None, refused: None }
+        SteppedCall { of, step: first, last, gate, has_run: false, outcome: None, letters: Vec::new(), refused: None }
     }
 }

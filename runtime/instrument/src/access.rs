@@ -50,6 +50,9 @@ pub const STEPS: &str = "fozzy-steps";
 /// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and what stands behind that. Its answer
 /// is 1 when the next step follows, and 0 otherwise.
 pub const STEP_OVER: &str = "fozzy-step-over";
+/// What [`STEP_OVER`] is told as a result with each byte of the text that says why no flow is valid, before that result itself: no case
+/// has this number, which a byte does not hold.
+pub const STEP_LETTER: u32 = 256;
 
 /// How the state of an instrumented component is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +122,9 @@ const MINT: u32 = 1;
 const DROP: u32 = 2;
 /// Of [`STEPS`] and [`STEP_OVER`]; there only if they are.
 const TWO: u32 = 3;
+
+/// The case `stuck` of `step-result`.
+const STUCK: i32 = 2;
 
 /// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
 pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -> AccessorLayout {
@@ -276,16 +282,24 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     AccessorModule { bytes: module.finish(), globals: globals.len() }
 }
 
-/// The body of [`STEPS`]: calls the function `one` of a step, frees its result, asks `over`.
+/// The body of [`STEPS`]: calls the function `one` of a step, tells `over` why none is valid if that is its result, frees the result,
+/// and asks `over`.
 fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) -> to::Function {
-    // As the canonical ABI has a `step-result`: its case, and the first four bytes of what it carries.
+    // As the canonical ABI has a `step-result`: its case, and what it carries: the number of a flow, or the place and length of a text.
     let at = |offset| to::MemArg { offset, align: 0, memory_index: memory };
-    let (number, last, result) = (0, 1, 2);
-    let mut body = to::Function::new([(1, to::ValType::I32)]);
+    let (number, last, result, letter, left) = (0, 1, 2, 3, 4);
+    let mut body = to::Function::new([(3, to::ValType::I32)]);
     let mut code = body.instructions();
     code.loop_(to::BlockType::Empty);
-    code.local_get(number).call(one).local_tee(result).i32_load8_u(at(0));
-    code.local_get(result).i32_load(at(4));
+    code.local_get(number).call(one).local_tee(result).i32_load8_u(at(0)).i32_const(STUCK).i32_eq();
+    code.if_(to::BlockType::Empty);
+    code.local_get(result).i32_load(at(4)).local_set(letter).local_get(result).i32_load(at(8)).local_set(left);
+    code.loop_(to::BlockType::Empty).local_get(left).if_(to::BlockType::Empty);
+    code.i32_const(STEP_LETTER.cast_signed()).local_get(letter).i32_load8_u(at(0)).call(over).drop();
+    code.local_get(letter).i32_const(1).i32_add().local_set(letter);
+    code.local_get(left).i32_const(1).i32_sub().local_set(left).br(1);
+    code.end().end().end();
+    code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_load(at(4));
     if let Some(post_return) = post_return {
         code.local_get(result).call(post_return);
     }

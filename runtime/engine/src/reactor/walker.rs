@@ -22,7 +22,7 @@ use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorF
 use crate::run::coverage::ProgramCoverage;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
-use fozzy_host::CallerKind;
+use fozzy_host::{CallerKind, StepReturn};
 use fozzy_instrument::{CoverageMode, ModuleOrdinal, STEPS};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
@@ -192,18 +192,19 @@ impl Walker {
 
     /// Takes a step that was announced.
     fn take_step(&mut self, number: u32) -> Result<Option<u32>, CallError> {
-        let sequence = self.sequence;
         match self.reactor.call(&mut self.step, (number,))? {
             (StepResult::Ran(flow),) => {
                 self.has_run = true;
                 Ok(Some(flow))
             }
             (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
-            (StepResult::Stuck(why),) => {
-                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
-                Err(CallError::Ended { end, backtrace: Vec::new() })
-            }
+            (StepResult::Stuck(why),) => Err(self.stuck_at(number, &why)),
         }
+    }
+
+    fn stuck_at(&self, number: u32, why: &str) -> CallError {
+        let end = ExecutionEnd::Failed { failure: stuck(self.sequence, number, why) };
+        CallError::Ended { end, backtrace: Vec::new() }
     }
 
     /// Whether [`Walker::steps`] takes more than one step at once.
@@ -234,15 +235,12 @@ impl Walker {
         let functions = (several, &self.step);
         let (reached, has_run, outcome) = self.reactor.call_steps(functions, (sequence, first, last), judge);
         self.has_run |= has_run;
-        let outcome = match outcome {
-            // It has done nothing, and says why when it is called once more; its coverage is that of one call.
-            Ok(None) => {
-                self.reactor.clear_coverage();
-                self.take_step(reached)
-            }
-            other => other,
+        let called = match outcome {
+            Ok(StepReturn::Flow(flow)) => Ok(Some(flow)),
+            Ok(StepReturn::Stuck(why)) => Err(self.stuck_at(reached, &why)),
+            Err(error) => Err(error),
         };
-        Ok((self.outcome(outcome)?, reached - first))
+        Ok((self.outcome(called)?, reached - first))
     }
 
     fn outcome(&self, called: Result<Option<u32>, CallError>) -> Result<StepOutcome, HarnessError> {

@@ -127,7 +127,7 @@ fn the_step_of_a_scenario_is_taken_again_and_again() {
         let output = stepping(memory, exports);
         let has = |name: &str| output.component.windows(name.len()).any(|bytes| bytes == name.as_bytes());
         let steps = output.access.expect("no obstacle").steps;
-        assert_eq!((has(crate::STEPS), has(crate::STEP_OVER)), (steps, steps));
+        assert_eq!((has(crate::STEPS), has(crate::STEP_OVER)), (steps, steps), "{memory} {exports}");
         steps
     };
     assert!(takes_steps(ONE, &format!("{STEP} {POST}")) && takes_steps(ONE, STEP));
