@@ -12,10 +12,12 @@ use fozzy_search::explore::{
 };
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
-use fozzy_trace::source::RecordedSource;
+use fozzy_trace::source::{Override, RecordedSource};
 use fozzy_trace::{
-    CheckpointId, DecisionSource, HarnessError, Plan, Seed, SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict,
+    CheckpointId, DecisionSource, ExecutionEnd, HarnessError, Plan, Seed, SharedStepJudge, StepId, StepJudge,
+    StepOutcome, StepTarget, StepView, Verdict,
 };
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A scenario that is walked through, and whose failures are confirmed by walking there again.
 struct WalkedScenario {
@@ -210,4 +212,66 @@ fn so_is_a_module_of_another_language_whose_steps_come_to_every_end() {
     let all = compare(&loaded(ENDS.as_bytes()), &[""]);
     assert!(all.contains("no flow is valid in sequence 0 at step") && all.contains(": full"), "{all}");
     assert!(all.contains("unreachable"), "{all}");
+}
+
+/// Finds every step dull, and notes its flow and its coverage bytes that are not zero.
+#[derive(Default)]
+struct NotedSteps(Vec<(u32, usize)>);
+
+impl StepJudge for NotedSteps {
+    fn is_dull(&mut self, step: &StepView<'_>) -> bool {
+        let mut taken = 0;
+        (step.coverage)(&mut |bytes| taken += bytes.iter().filter(|byte| **byte > 0).count());
+        self.0.push((step.flow, taken));
+        true
+    }
+}
+
+#[test]
+fn steps_in_one_call_leave_the_history_and_the_coverage_of_single_ones() {
+    let (program, plan) =
+        (loaded(ENDS.as_bytes()), Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() });
+    let first = Box::new(GuidedSource::first(Seed(0), &AnswerLog::default()));
+    let mut walker = Walker::of(program, &plan, &Inputs::default(), 0, first).expect("it has flows");
+    assert!(walker.takes_several_steps());
+    let begin = |walker: &mut Walker, answers: &[u64]| {
+        let answers = (0..).zip(answers.iter().copied().map(Override::Number)).collect();
+        let start = walker.start();
+        walker.restore(start, Box::new(RecordedSource::new(Seed(0), answers))).expect("it was kept");
+        walker.step(StepId::Begin).expect("the machine is well");
+        walker.clear_coverage();
+    };
+    let seen = |walker: &Walker| -> (String, Vec<Vec<u8>>) {
+        let coverage = walker.coverage().map(|(_, bytes)| bytes.to_vec()).collect();
+        (format!("{:?} {:?}", walker.history(), walker.facts().states.digest()), coverage)
+    };
+    let noted = Arc::new(Mutex::new(NotedSteps::default()));
+    let judge = Arc::clone(&noted) as SharedStepJudge;
+    let answers = [3, 250, 0, 17];
+    begin(&mut walker, &answers);
+    let together = walker.steps(0, 3, &judge).expect("the machine is well");
+    assert!(matches!(together, (StepOutcome::Returned { flow: Some(0) }, 3)), "{together:?}");
+    let together = seen(&walker);
+    begin(&mut walker, &answers);
+    let mut taken = Vec::new();
+    for step in 0..4 {
+        walker.clear_coverage();
+        let alone = walker.step(StepId::Step(step)).expect("the machine is well");
+        assert!(matches!(alone, StepOutcome::Returned { flow: Some(0) }), "{alone:?}");
+        taken.push((0, seen(&walker).1.iter().flatten().filter(|byte| **byte > 0).count()));
+    }
+    assert_eq!(together, seen(&walker));
+    taken.pop();
+    assert_eq!(noted.lock().unwrap_or_else(PoisonError::into_inner).0, taken, "the last one is left to who called");
+
+    // No flow is valid, and a trap: the steps before them are over.
+    begin(&mut walker, &[1, 254, 2]);
+    let (end, dull) = walker.steps(0, 9, &judge).expect("the machine is well");
+    let StepOutcome::Ended { end: ExecutionEnd::Failed { failure }, .. } = end else { panic!("{end:?}") };
+    assert!(failure.message.ends_with("no flow is valid in sequence 0 at step 1: full"), "{failure:?}");
+    assert_eq!(dull, 1);
+    begin(&mut walker, &[1, 2, 255]);
+    let (end, dull) = walker.steps(0, 9, &judge).expect("the machine is well");
+    assert!(matches!(end, StepOutcome::Ended { end: ExecutionEnd::Trapped { .. }, .. }), "{end:?}");
+    assert_eq!(dull, 2);
 }
