@@ -5,7 +5,11 @@
 //! scenarios/bank    ─explore▶ a failure, kept ─▶ still there │ fixed │ stale
 //! ```
 //!
+//! Several steps in one call are compared with each alone in `explore/several_steps.rs`.
+//!
 //! Not here: strategies and places by themselves (`fozzy-search`).
+
+mod several_steps;
 
 use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};

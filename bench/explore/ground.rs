@@ -8,7 +8,8 @@ use fozzy_search::explore::{AnswerLog, ConfirmReason, CoverageStretch, DecisionP
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::{
-    CheckpointId, CmpLogEntry, DecisionSource, HarnessError, Plan, Seed, StepId, StepOutcome, StepTarget, Verdict,
+    CheckpointId, CmpLogEntry, DecisionSource, HarnessError, Plan, Seed, SharedStepJudge, StepId, StepOutcome,
+    StepTarget, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -85,6 +86,15 @@ impl StatefulTarget for Puzzle {
 
     fn properties_version(&self) -> Option<u64> {
         self.target.properties_version()
+    }
+
+    fn takes_several_steps(&self) -> bool {
+        // A judge sees the state that is not told here.
+        self.told && self.target.takes_several_steps()
+    }
+
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        self.target.steps(first, last, judge)
     }
 
     fn faults(&self, see: &mut dyn FnMut(u64)) {

@@ -37,14 +37,14 @@ use crate::compile::program::Program;
 use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::CoverageLook;
 use checkpoints::Checkpoints;
-use fozzy_host::{Host, Run};
+use fozzy_host::{Host, Run, StepReturn};
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{
     CheckpointId, CmpLogEntry, CmpLogSites, DecisionSource, ExecutionEnd, HarnessError, History, Instant,
-    ModelPrograms, NodeId, Plan, Recorder, StepId,
+    ModelPrograms, NodeId, Plan, Recorder, SharedStepJudge, StepId,
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
@@ -255,6 +255,42 @@ impl Reactor {
         let result = self.live.call(function, arguments);
         self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
         result
+    }
+
+    /// Takes the steps from `first` to `last` of a sequence in one call of `steps`, as long as `judge` finds them dull. `step` takes
+    /// one of them alone. The first one was announced. The answer is the step that came last, whether any flow ran, and how that step
+    /// came out.
+    pub(crate) fn call_steps<R>(
+        &mut self,
+        (steps, step): (&mut ReactorFunction<(u32, u32), (u32,)>, &ReactorFunction<(u32,), R>),
+        (sequence, first, last): (u32, u32, u32),
+        judge: &SharedStepJudge,
+    ) -> (u32, bool, Result<StepReturn, CallError>)
+    where
+        R: ComponentNamedList + Lift + 'static,
+    {
+        if self.over {
+            return (first, false, Err(CallError::Over));
+        }
+        self.unlooked = true;
+        let (stepped, result) = self.live.call_steps(steps, (sequence, first, last), judge);
+        let missing =
+            || CallError::Harness(HarnessError::new("steps in one call have come to no end; this is a fault of fozzy"));
+        let Some(stepped) = stepped else {
+            self.over = true;
+            return (first, false, Err(missing()));
+        };
+        let reached = stepped.step;
+        let is_begun = stepped.refused.is_none();
+        let outcome = match (result, stepped.refused, stepped.outcome) {
+            (Err(error), ..) => Err(error),
+            (Ok(_), Some(refused), _) => Err(self.live.refused(&refused)),
+            (Ok(_), None, Some(outcome)) => Ok(outcome),
+            (Ok(_), None, None) => Err(missing()),
+        };
+        self.over = outcome.is_err();
+        self.checkpoints.stepped(step, sequence, first..=reached, is_begun);
+        (reached, stepped.has_run, outcome)
     }
 
     /// Tells the host which part of a scenario is called next.

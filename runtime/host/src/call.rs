@@ -14,6 +14,7 @@
 use crate::outgoing_call::TargetHost;
 use crate::preview1::GuestMemory;
 use crate::run::RunGuard;
+use crate::stepping::SteppedCall;
 use fozzy_trace::facts::{FailureKind, HeldPart, Refusal, ReportedFailure};
 use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
@@ -215,6 +216,8 @@ pub struct Host {
     /// Where the text of a call is read to, and where its numbers are: kept from call to call.
     pub(crate) text: String,
     pub(crate) numbers: Vec<u32>,
+    /// The steps that the call in progress takes, if it takes several.
+    pub(crate) stepped: Option<Box<SteppedCall>>,
 }
 
 impl Host {
@@ -237,6 +240,7 @@ impl Host {
             outlives: false,
             text: String::new(),
             numbers: Vec::new(),
+            stepped: None,
         }
     }
 

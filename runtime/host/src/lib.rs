@@ -49,6 +49,7 @@ mod run;
 mod scenario;
 mod snapshots;
 mod sockets;
+mod stepping;
 mod streams;
 mod sync_linker;
 mod text_linker;
@@ -73,4 +74,5 @@ pub use outgoing_call::{
 };
 pub use preview1::GuestMemory;
 pub use run::{FlowObserver, LongOutputObserver, OBSERVED_BYTES_MAX, OutputTee, Run, RunGuard, RunSlot};
+pub use stepping::{StepGate, StepReturn, SteppedCall};
 pub use sync_linker::{add_alone_to_linker, resource_of};

@@ -8,6 +8,7 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
+use crate::stepping::STEP_OVER;
 use crate::text_linker;
 use wasmtime::Engine;
 use wasmtime::Result;
@@ -97,12 +98,14 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
 /// How the imports begin by which an accessor mints handles.
 const MINT: &str = "fozzy-mint-";
 
-/// The imports of `component` that the sandbox does not offer, in the component's order. With an accessor it may mint handles.
+/// The imports of `component` that the sandbox does not offer, in the component's order. With an accessor it may mint handles, and
+/// ask for steps.
 #[must_use]
 pub fn refused_imports(engine: &Engine, component: &Component, accessor: bool) -> Vec<ImportFault> {
     let imports =
         component.component_type().imports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect::<Vec<_>>();
-    let others = imports.into_iter().filter(|(import, _)| !(accessor && import.starts_with(MINT)));
+    let is_accessors = |import: &str| accessor && (import.starts_with(MINT) || import == STEP_OVER);
+    let others = imports.into_iter().filter(|(import, _)| !is_accessors(import));
     let faults = others.filter_map(|(import, item)| {
         let why = fault(&import, &item)?;
         Some(ImportFault { import, why })

@@ -5,10 +5,11 @@
 //!         step.call(17)          ─▶ the guest asks and answers inside that part
 //! ```
 //!
-//! Invariant: each call of an export is an entry of the history, before those of what it does.
+//! Invariant: each call of an export is an entry of the history, before those of what it does; so is each step of several in one call.
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
+use crate::stepping::{LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
 use fozzy_trace::choice;
 use fozzy_trace::facts::ScenarioPosition;
 use fozzy_trace::{DecisionPart, Purpose};
@@ -42,6 +43,45 @@ impl Host {
         self.part = DecisionPart::step(stream, step);
         self.at(ScenarioPosition { sequence: Some(sequence), step: Some(step), flow: None });
         self.call(STEP, step, |_| Ok(()))
+    }
+
+    /// The next call takes these steps.
+    pub fn begin_steps(&mut self, steps: SteppedCall) {
+        self.stepped = Some(Box::new(steps));
+    }
+
+    /// The call is over; the answer is how far it came.
+    pub fn end_steps(&mut self) -> Option<Box<SteppedCall>> {
+        self.stepped.take()
+    }
+
+    /// A step is over: with which case of `step-result`, and in which flow; or is about to be, and says why none is valid. The answer is 1
+    /// when the guest takes the next one.
+    pub(crate) fn step_over(&mut self, result: u32, flow: u32) -> u32 {
+        let Some(mut steps) = self.stepped.take() else { return 0 };
+        steps.has_run |= result == RAN;
+        let follows = self.look_at_step(&mut steps, result, flow);
+        self.stepped = Some(steps);
+        u32::from(follows)
+    }
+
+    /// Whether the next step follows, and was begun.
+    fn look_at_step(&mut self, steps: &mut SteppedCall, result: u32, flow: u32) -> bool {
+        match result {
+            RAN | SKIPPED if steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts) => {
+                steps.step += 1;
+                steps.refused = self.begin_step(steps.of.0, steps.of.1, steps.step).err();
+                return steps.refused.is_none();
+            }
+            RAN | SKIPPED => steps.outcome = Some(StepReturn::Flow(flow)),
+            STUCK => {
+                let why = String::from_utf8_lossy(&steps.letters).into_owned();
+                steps.outcome = Some(StepReturn::Stuck(why));
+            }
+            LETTER => steps.letters.push(flow as u8),
+            other => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
+        }
+        false
     }
 
     /// A sequence ends.

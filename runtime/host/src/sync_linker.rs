@@ -5,6 +5,7 @@
 //! blocking-read, poll, …   answered in the same call: virtual time passes for the only guest there is
 //! destructors              silent while handles are rebuilt
 //! fozzy-mint-pollable …    a handle of that type from a number, for the accessor of the rewriter
+//! fozzy-step-over          whether it takes the next step of a scenario in the same call
 //! ```
 //!
 //! Invariant: the behaviour is that of [`crate::add_to_linker`]; only the way of calling differs.
@@ -27,6 +28,7 @@ use crate::bindings::{
     TcpSocketResource, TerminalInputResource, TerminalOutputResource, UdpSocketResource,
 };
 use crate::call::{GuestStop, Host};
+use crate::stepping::STEP_OVER;
 use fozzy_world::http::HttpHandle;
 use fozzy_world::table::Handle;
 use poll::HostPollable as _;
@@ -120,7 +122,7 @@ pub fn add_alone_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     Ok(())
 }
 
-/// Destructors that can be silenced, and what mints handles.
+/// Destructors that can be silenced, what mints handles, and what is asked between steps.
 fn handles(linker: &mut Linker<Host>) -> Result<()> {
     macro_rules! define {
         ($($interface:literal $name:literal $marker:ident $destructor:path,)*) => { $(
@@ -137,6 +139,9 @@ fn handles(linker: &mut Linker<Host>) -> Result<()> {
         )* };
     }
     resources!(define!);
+    linker.root().func_wrap(STEP_OVER, |mut store, (result, flow): (u32, u32)| {
+        Ok((store.data_mut().step_over(result, flow),))
+    })?;
     Ok(())
 }
 

@@ -8,8 +8,9 @@
 //!                        │ save   globals ─▶ slots
 //!                        │ load   slots ─▶ globals, and every memory looks up its size again
 //!                        │ mint   a number ─▶ a handle of an imported resource type (through an import)
-//!                        └ drop   a handle away
-//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …
+//!                        │ drop   a handle away
+//!                        └ steps  the scenario's own `step`, again and again, until the host (through an import) says stop
+//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-steps
 //! ```
 //!
 //! All of it stands behind everything else, so that no index of the component changes.
@@ -42,6 +43,16 @@ pub const SLOT_BYTES: usize = 16;
 pub const SAVE: &str = "fozzy-save";
 /// See [`SAVE`].
 pub const LOAD: &str = "fozzy-load";
+/// The export that takes steps of a scenario from one number to another, `(first, last)`, as long as [`STEP_OVER`] says so. Its
+/// answer is the number of the last one. Between two steps nothing of the scenario is on the stack, and its memory and globals are as
+/// after a call of `step`, whose result was freed.
+pub const STEPS: &str = "fozzy-steps";
+/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and what stands behind that. Its answer
+/// is 1 when the next step follows, and 0 otherwise.
+pub const STEP_OVER: &str = "fozzy-step-over";
+/// What [`STEP_OVER`] is told as a result with each byte of the text that says why no flow is valid, before that result itself: no case
+/// has this number, which a byte does not hold.
+pub const STEP_LETTER: u32 = 256;
 
 /// How the state of an instrumented component is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +65,8 @@ pub struct AccessorLayout {
     pub resources: Vec<MintedResource>,
     /// Whether code of the component runs while it is instantiated. Otherwise only data segments are written then.
     pub starts: bool,
+    /// Whether it has [`STEPS`].
+    pub steps: bool,
 }
 
 impl AccessorLayout {
@@ -107,6 +120,11 @@ pub(crate) fn memory_name(index: u32) -> String {
 const NOTHING: u32 = 0;
 const MINT: u32 = 1;
 const DROP: u32 = 2;
+/// Of [`STEPS`] and [`STEP_OVER`]; there only if they are.
+const TWO: u32 = 3;
+
+/// The case `stuck` of `step-result`.
+const STUCK: i32 = 2;
 
 /// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
 pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -> AccessorLayout {
@@ -119,7 +137,8 @@ pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -
     append_sections(shape, &module.bytes, &resources, out);
     let globals_of = shape.modules.iter().filter(|(_, module)| module.instance.is_some() && !module.globals.is_empty());
     let globals_of = globals_of.map(|(ordinal, module)| (ModuleOrdinal(*ordinal), module.globals.len())).collect();
-    AccessorLayout { globals: module.globals, globals_of, resources, starts: shape.starts }
+    let (starts, steps) = (shape.starts, shape.step.is_some());
+    AccessorLayout { globals: module.globals, globals_of, resources, starts, steps }
 }
 
 /// Core modules that have something to reach, with their instances.
@@ -142,12 +161,19 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     types.ty().function([], []);
     types.ty().function([to::ValType::I32], [to::ValType::I32]);
     types.ty().function([to::ValType::I32], []);
+    if shape.step.is_some() {
+        types.ty().function([to::ValType::I32, to::ValType::I32], [to::ValType::I32]);
+    }
 
     let mut imports = to::ImportSection::new();
     let mut globals: Vec<ValType> = Vec::new();
     let mut memories: Vec<bool> = Vec::new();
+    let mut step_memory = 0;
     for (instance, module) in reached(shape) {
         let from = instance_name(instance);
+        if shape.step.as_ref().is_some_and(|step| step.instance == instance) {
+            step_memory = memories.len() as u32;
+        }
         for (index, ty) in &module.globals {
             let val_type = RoundtripReencoder.val_type(*ty).expect("numbers have no index");
             let ty_of = to::GlobalType { val_type, mutable: true, shared: false };
@@ -164,6 +190,20 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
         imports.import("resources", &format!("mint-{}", resource.name), to::EntityType::Function(MINT));
         imports.import("resources", &format!("drop-{}", resource.name), to::EntityType::Function(DROP));
     }
+    let mut next = 2 * shape.resources.len() as u32;
+    let steps = shape.step.as_ref().map(|step| {
+        let from = instance_name(step.instance);
+        imports.import("resources", "step-over", to::EntityType::Function(TWO));
+        imports.import(&from, &step.name, to::EntityType::Function(MINT));
+        let (over, one) = (next, next + 1);
+        next += 2;
+        let post_return = step.post_return.as_ref().map(|name| {
+            imports.import(&from, name, to::EntityType::Function(DROP));
+            next += 1;
+            next - 1
+        });
+        steps_function(step_memory, over, one, post_return)
+    });
 
     let own = memories.len() as u32;
     let mut own_memory = to::MemorySection::new();
@@ -214,7 +254,6 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
 
     let (mut functions, mut code) = (to::FunctionSection::new(), to::CodeSection::new());
     let mut exports = to::ExportSection::new();
-    let mut next = 2 * shape.resources.len() as u32;
     let mut define = |name: &str, ty: u32, body: &to::Function| {
         functions.function(ty);
         code.function(body);
@@ -231,6 +270,9 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
             define(&format!("fozzy-{name}-{}", resource.name), ty, &body);
         }
     }
+    if let Some(steps) = &steps {
+        define(STEPS, TWO, steps);
+    }
 
     let mut data = to::DataSection::new();
     data.active(own, &to::ConstExpr::i32_const(0), tag.header(ACCESSOR));
@@ -238,6 +280,34 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     module.section(&types).section(&imports).section(&functions).section(&own_memory);
     module.section(&exports).section(&code).section(&data);
     AccessorModule { bytes: module.finish(), globals: globals.len() }
+}
+
+/// The body of [`STEPS`]: calls the function `one` of a step, tells `over` why none is valid if that is its result, frees the result,
+/// and asks `over`.
+fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) -> to::Function {
+    // As the canonical ABI has a `step-result`: its case, and what it carries: the number of a flow, or the place and length of a text.
+    let at = |offset| to::MemArg { offset, align: 0, memory_index: memory };
+    let (number, last, result, letter, left) = (0, 1, 2, 3, 4);
+    let mut body = to::Function::new([(3, to::ValType::I32)]);
+    let mut code = body.instructions();
+    code.loop_(to::BlockType::Empty);
+    code.local_get(number).call(one).local_tee(result).i32_load8_u(at(0)).i32_const(STUCK).i32_eq();
+    code.if_(to::BlockType::Empty);
+    code.local_get(result).i32_load(at(4)).local_set(letter).local_get(result).i32_load(at(8)).local_set(left);
+    code.loop_(to::BlockType::Empty).local_get(left).if_(to::BlockType::Empty);
+    code.i32_const(STEP_LETTER.cast_signed()).local_get(letter).i32_load8_u(at(0)).call(over).drop();
+    code.local_get(letter).i32_const(1).i32_add().local_set(letter);
+    code.local_get(left).i32_const(1).i32_sub().local_set(left).br(1);
+    code.end().end().end();
+    code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_load(at(4));
+    if let Some(post_return) = post_return {
+        code.local_get(result).call(post_return);
+    }
+    code.call(over).local_get(number).local_get(last).i32_lt_u().i32_and();
+    code.if_(to::BlockType::Empty);
+    code.local_get(number).i32_const(1).i32_add().local_set(number).br(1);
+    code.end().end().local_get(number).end();
+    body
 }
 
 /// Loads a number from a slot.
@@ -280,10 +350,22 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         items.push((format!("drop-{}", resource.name), next_core + 1));
         next_core += 2;
     }
+    if shape.step.is_some() {
+        types.function().params([("result", u32_type), ("flow", u32_type)]).result(Some(u32_type));
+        imports.import(STEP_OVER, to::ComponentTypeRef::Func(next_type));
+        next_type += 1;
+        lowered.lower(next_function, []);
+        next_function += 1;
+        items.push(("step-over".to_owned(), next_core));
+        next_core += 1;
+    }
     let lifted_types = next_type;
     types.function().params::<_, to::ComponentValType>([]).result(None);
     types.function().params([("rep", u32_type)]).result(Some(u32_type));
     types.function().params([("handle", u32_type)]).result(None);
+    if shape.step.is_some() {
+        types.function().params([("first", u32_type), ("last", u32_type)]).result(Some(u32_type));
+    }
 
     let mut instances = to::InstanceSection::new();
     let mut arguments: Vec<(String, to::ModuleArg)> =
@@ -298,6 +380,7 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
 
     let names = [SAVE, LOAD].map(|name| (name.to_owned(), NOTHING)).into_iter();
     let names = names.chain(resources.iter().flat_map(|resource| [(resource.make(), MINT), (resource.drop(), DROP)]));
+    let names = names.chain(shape.step.is_some().then(|| (STEPS.to_owned(), TWO)));
     let (mut functions, mut lifted) = (to::ComponentAliasSection::new(), to::CanonicalFunctionSection::new());
     let mut exports = to::ComponentExportSection::new();
     for (name, ty) in names {
@@ -318,7 +401,7 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         append(&aliases);
     }
     append(&types);
-    if !resources.is_empty() {
+    if !items.is_empty() {
         append(&imports);
         append(&lowered);
     }

@@ -74,7 +74,9 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use access::{ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES};
+pub use access::{
+    ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES, STEP_LETTER, STEP_OVER, STEPS,
+};
 pub use allocators::{AllocatorFunction, AllocatorRole, Allocators};
 pub use call_graph::{CallGraph, CodeFunction, CodeSite, SiteKind};
 pub use compare::{

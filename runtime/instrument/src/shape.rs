@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use wasm_encoder::ExportKind;
 use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType};
-use wasmparser::types::Types;
+use wasmparser::types::{EntityType, Types, TypesRef};
 use wasmparser::{CanonicalFunction, ComponentTypeRef, FunctionBody, Instance, Operator, Payload, TypeRef, ValType};
 
 /// Something in a component that no one outside can read back or set again.
@@ -78,6 +78,20 @@ pub(crate) struct ImportedResource {
     pub(crate) name: String,
 }
 
+/// The core function that takes one step of a scenario, by the names that all generators of bindings give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StepExport {
+    /// The core instance that exports it.
+    pub(crate) instance: u32,
+    /// Its name there: `(step: i32) -> i32`, which is the place of the result in memory.
+    pub(crate) name: String,
+    /// The name of what frees the result, if there is such a function: `(place: i32)`.
+    pub(crate) post_return: Option<String>,
+}
+
+/// How the name of the function of a step begins and ends; between them stands the rest of the version.
+const STEP: (&str, &str) = ("fozzy:scenario/stateful@0.1.", "#step");
+
 /// A core module of the outermost component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModuleShape {
@@ -101,6 +115,8 @@ pub(crate) struct ComponentShape {
     pub(crate) obstacles: Vec<Obstacle>,
     /// Whether a core module has a start function.
     pub(crate) starts: bool,
+    /// The function of a step, of a component that has exactly one, in a module with one memory of its own.
+    pub(crate) step: Option<StepExport>,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -346,6 +362,36 @@ impl ComponentShape {
         module.added_exports.extend(globals.chain(memories));
     }
 
+    /// The one function of a step, if its type and the memory of its module are those of a scenario.
+    fn find_step(&self, types: TypesRef<'_>) -> Option<StepExport> {
+        let mut found = None;
+        for module in self.modules.values() {
+            let Some(instance) = module.instance else { continue };
+            let exports = types[types.core_instance_at(instance)].exports(types);
+            let is_function = |ty: &EntityType, params: usize, results: usize| {
+                let EntityType::Func(id) = ty else { return false };
+                let ty = types[*id].unwrap_func();
+                let is_narrow = ty.params().iter().chain(ty.results()).all(|ty| *ty == ValType::I32);
+                is_narrow && (ty.params().len(), ty.results().len()) == (params, results)
+            };
+            let is_named = |name: &str| name.starts_with(STEP.0) && name.ends_with(STEP.1);
+            for (name, ty) in exports.iter().filter(|(name, _)| is_named(name)) {
+                let is_alone = found.is_none() && is_function(ty, 1, 1);
+                if !is_alone || module.imported_memories > 0 || !matches!(module.memories[..], [(_, false)]) {
+                    return None;
+                }
+                let post = format!("cabi_post_{name}");
+                let post_return = exports.iter().find(|(name, _)| **name == post);
+                if post_return.is_some_and(|(_, ty)| !is_function(ty, 1, 0)) {
+                    return None;
+                }
+                let post_return = post_return.map(|(name, _)| name.clone());
+                found = Some(StepExport { instance, name: name.clone(), post_return });
+            }
+        }
+        found
+    }
+
     /// A module has got a further memory, which belongs to its state.
     pub(crate) fn add_memory(&mut self, module: ModuleOrdinal, memory: u32) {
         if let Some(shape) = self.modules.get_mut(&module.0) {
@@ -372,6 +418,7 @@ impl ComponentShape {
                 }
             }
         }
+        self.step = self.find_step(types);
         self.counts = IndexCounts {
             core_modules: types.module_count(),
             core_instances: types.core_instance_count(),

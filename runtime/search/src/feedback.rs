@@ -146,6 +146,23 @@ impl Feedback {
         fresh
     }
 
+    /// Whether to look at these bytes of a module would find nothing new and change nothing: each edge was seen with this class of
+    /// counts, and in more than two executions.
+    pub(crate) fn has_exhausted(&self, number: usize, bytes: &[u8]) -> bool {
+        let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= bytes.len().div_ceil(8))
+        else {
+            return false;
+        };
+        let mut is_known = true;
+        words(bytes, |place, word| {
+            if module.stale[place] != word {
+                let classes = classes_of(word);
+                is_known &= classes & !module.seen[place] == 0 && nonzero(classes) & !module.done[place] == 0;
+            }
+        });
+        is_known
+    }
+
     /// A module is seen for the first time.
     fn add(&mut self, number: usize, bytes: usize) {
         let words = bytes.div_ceil(8);
@@ -386,5 +403,22 @@ mod tests {
         assert_eq!(observe(&mut feedback, &[4, 1, 0]), (2, 2, 0));
         assert_eq!(observe(&mut feedback, &[4, 0, 3]), (0, 1, 1));
         assert_eq!(feedback.totals(), (3, 4));
+    }
+
+    #[test]
+    fn what_is_exhausted_is_so_for_each_edge_and_count() {
+        let mut feedback = Feedback::default();
+        assert!(!feedback.has_exhausted(1, &[1]), "it was never seen");
+        let mut taken = |bytes: &[u8]| {
+            let before = feedback.has_exhausted(1, bytes);
+            feedback.observe_module(1, bytes);
+            before
+        };
+        assert_eq!([(); 4].map(|()| taken(&[1, 0, 4])), [false, false, false, true], "in more than two executions");
+        assert!(taken(&[1, 0, 7]) && taken(&[0, 0, 0]), "the same class, and nothing");
+        // Two executions with four each are eight, and from eight alone nobody could tell that it was not five and three.
+        assert!(!taken(&[1, 0, 8]) && !taken(&[1, 0, 3]));
+        assert!(!taken(&[1, 1, 4]), "another edge");
+        assert!(!feedback.has_exhausted(1, &[0; 9]), "a module with more edges is another one");
     }
 }

@@ -9,8 +9,10 @@
 //! Invariant of every [`StepTarget`]: after `restore`, equal answers give equal steps, as often as it is restored.
 //! Not here: which steps are worth taking (`fozzy-search`), how a guest is brought back (`fozzy-engine`).
 
+use crate::facts::Facts;
 use crate::outcome::StackFrame;
 use crate::{DecisionSource, ExecutionEnd, HarnessError};
+use std::sync::{Arc, Mutex};
 
 /// A checkpoint of one target. Later checkpoints of a target have larger numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +51,25 @@ pub enum StepOutcome {
     /// It took longer than the watchdog allows. A run with fuel decides whether it comes to an end.
     Cut,
 }
+
+/// A step that is over, as it is seen while the guest waits to be told whether it takes the next.
+pub struct StepView<'a> {
+    /// The flow that ran, or found nothing to do.
+    pub flow: u32,
+    /// What the guest has said about itself on this way.
+    pub facts: &'a Facts,
+    /// Shows the coverage bytes of the step, module after module.
+    pub coverage: &'a dyn Fn(&mut dyn FnMut(&[u8])),
+}
+
+/// Looks at steps that are taken in one call of the guest.
+pub trait StepJudge: Send {
+    /// Whether there is nothing about the step for which the guest has to come back. Such a step is over then.
+    fn is_dull(&mut self, step: &StepView<'_>) -> bool;
+}
+
+/// A judge that the guest's host asks, and whose owner takes back what it has noted.
+pub type SharedStepJudge = Arc<Mutex<dyn StepJudge>>;
 
 /// One sequence of a scenario, called step by step, and brought back to its checkpoints.
 pub trait StepTarget {

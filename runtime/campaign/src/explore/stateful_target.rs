@@ -19,8 +19,8 @@ use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{Inputs, ScenarioPlan};
 use fozzy_trace::source::RecordedSource;
 use fozzy_trace::{
-    CheckpointId, CmpLogEntry, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed, StepId,
-    StepOutcome, StepTarget, Verdict,
+    CheckpointId, CmpLogEntry, DecisionSource, Execution, Executor, HarnessError, HistoryWindow, Plan, Seed,
+    SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict,
 };
 use std::sync::Arc;
 
@@ -211,6 +211,14 @@ impl StatefulTarget for ScenarioTarget {
 
     fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
         self.walker.take_coverage(&mut |module, len, at, bytes| see(CoverageStretch { module, len, at, bytes }));
+    }
+
+    fn takes_several_steps(&self) -> bool {
+        self.walker.takes_several_steps()
+    }
+
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        self.walker.steps(first, last, judge)
     }
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {

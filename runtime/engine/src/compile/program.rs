@@ -442,7 +442,9 @@ fn compiled(
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
     // So has where the log of allocations is.
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
-    let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}");
+    // And an accessor takes steps.
+    let accessor = if build.access { "\naccessor 2" } else { "" };
+    let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}");
     let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
     let chosen: String = chosen.collect();
     let configuration = format!("{}\n{versions}\n{build:?}{logged}{chosen}", switches.configuration());

@@ -16,6 +16,7 @@ use fozzy_host::{MemoryLimiter, Run};
 use fozzy_trace::{CheckpointId, DecisionSource, NodeId, StepId};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wasmtime::component::{ComponentNamedList, Lift, Lower};
 
@@ -164,6 +165,34 @@ where
         self.first = None;
         self.others.clear();
         true
+    }
+}
+
+/// Steps of a sequence that were taken in one call, of which the first one was announced before. They are repeated one by one.
+struct RepeatedSteps<R> {
+    function: ReactorFunction<(u32,), R>,
+    sequence: u32,
+    numbers: RangeInclusive<u32>,
+    /// Whether the last one was called, and not announced only.
+    is_last_called: bool,
+}
+
+impl<R: ComponentNamedList + Lift + 'static> RepeatableAction for RepeatedSteps<R> {
+    fn repeat(&self, live: &mut ReactorInstance) -> Result<(), CallError> {
+        let mut function = self.function.clone();
+        for number in self.numbers.clone() {
+            if number > *self.numbers.start() {
+                live.announce(self.sequence, StepId::Step(number))?;
+            }
+            if number < *self.numbers.end() || self.is_last_called {
+                live.call(&mut function, (number,))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn calls(&self) -> u64 {
+        u64::from(self.numbers.end() - self.numbers.start()) + u64::from(self.is_last_called)
     }
 }
 
@@ -357,6 +386,18 @@ impl Checkpoints {
         };
         step.calls_of(function).expect("calls of this function").add(call);
         self.since.push(LoggedAction::Step(step));
+    }
+
+    /// Notes that steps of a sequence were taken in one call; the last one may have been announced only.
+    pub(super) fn stepped<R: ComponentNamedList + Lift + 'static>(
+        &mut self,
+        function: &ReactorFunction<(u32,), R>,
+        sequence: u32,
+        numbers: RangeInclusive<u32>,
+        is_last_called: bool,
+    ) {
+        let steps = RepeatedSteps { function: function.clone(), sequence, numbers, is_last_called };
+        self.since.push(LoggedAction::Step(Box::new(steps)));
     }
 
     /// Notes what the host was told.

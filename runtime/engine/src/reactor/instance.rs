@@ -13,7 +13,7 @@ use super::handles::GuestHandles;
 use super::memories::{GuestMemories, MarkSites};
 use super::state_learner::StateLearner;
 use super::tracker::TrackerKind;
-use super::watchdog::Watchdog;
+use super::watchdog::{TimeRenewal, Watchdog};
 use super::{CallError, again};
 use crate::compile::program::Program;
 use crate::compile::settings::{HOSTCALL_FUEL, with_stack};
@@ -22,17 +22,18 @@ use crate::run::callee;
 use crate::run::memory_roles::{self, InstanceMemories};
 use crate::run::preview1_memory::preview1_memory;
 use crate::run::trap::{InstantiationContext, ending, harness};
-use fozzy_host::{Host, Run, RunGuard, RunSlot, resource_of};
+use fozzy_host::{Host, Run, RunGuard, RunSlot, StepGate, SteppedCall, resource_of};
 use fozzy_instrument::{
     ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
 };
+use fozzy_trace::facts::Facts;
 use fozzy_trace::plan::ScenarioKind;
-use fozzy_trace::{DecisionSource, HarnessError, NodeId, StepId};
+use fozzy_trace::{DecisionSource, HarnessError, NodeId, SharedStepJudge, StepId, StepView};
 use fozzy_world::World;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower, TypedFunc};
@@ -109,6 +110,26 @@ impl GlobalsHandoff {
     }
 }
 
+/// Looks at the coverage of each of several steps in one call, while the guest waits in a call of the host.
+struct CoverageGate {
+    told: Arc<InstanceMemories>,
+    renewal: Option<TimeRenewal>,
+    judge: SharedStepJudge,
+}
+
+impl StepGate for CoverageGate {
+    fn goes_on(&mut self, flow: u32, facts: &Facts) -> bool {
+        let coverage = |see: &mut dyn FnMut(&[u8])| self.told.coverage().for_each(|(_, bytes)| see(bytes));
+        let step = StepView { flow, facts, coverage: &coverage };
+        let is_dull = self.judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&step);
+        if is_dull {
+            self.told.clear_coverage();
+            self.renewal.iter().for_each(TimeRenewal::renew);
+        }
+        is_dull
+    }
+}
+
 /// Reaches the state that is not in memories.
 struct Accessor {
     region: Arc<Region>,
@@ -152,7 +173,7 @@ pub(super) struct ReactorInstance {
     obstacles: Vec<String>,
     /// All memories, in the order of instantiation.
     regions: Vec<Arc<Region>>,
-    told: InstanceMemories,
+    told: Arc<InstanceMemories>,
     marks: MarkSites,
     watchdog: Option<Watchdog>,
     /// How long a call may take in real time, if it is watched.
@@ -217,7 +238,7 @@ impl ReactorInstance {
     /// Instantiates `program` and hands it `run`.
     pub(super) fn start(program: &Program, start: &World, run: Run) -> Result<ReactorInstance, CallError> {
         let (store, instance, regions) = instantiate(program, start, run, &[])?;
-        let told = InstanceMemories::apart(regions.clone(), program.facts());
+        let told = Arc::new(InstanceMemories::apart(regions.clone(), program.facts()));
         let mut live = ReactorInstance {
             store,
             instance,
@@ -374,6 +395,30 @@ impl ReactorInstance {
             StepId::End => host.end_sequence(sequence, stream),
         };
         told.map_err(|error| ended(&self.program, &self.store, &error, &self.told))
+    }
+
+    /// Takes the steps from `first` to `last` of a sequence in one call, as long as `judge` finds them dull. The first one was
+    /// announced. The answer is how far that came, beside what became of the call.
+    pub(super) fn call_steps(
+        &mut self,
+        function: &mut ReactorFunction<(u32, u32), (u32,)>,
+        (sequence, first, last): (u32, u32, u32),
+        judge: &SharedStepJudge,
+    ) -> (Option<Box<SteppedCall>>, Result<(u32,), CallError>) {
+        let gate = CoverageGate {
+            told: Arc::clone(&self.told),
+            renewal: self.watchdog.as_ref().map(Watchdog::renewal),
+            judge: Arc::clone(judge),
+        };
+        let of = (sequence, ScenarioKind::Stateful.stream(sequence));
+        self.store.data_mut().begin_steps(SteppedCall::new(of, first, last, Box::new(gate)));
+        let result = self.call(function, (first, last));
+        (self.store.data_mut().end_steps(), result)
+    }
+
+    /// What an error of the host means that no call of the guest has brought about.
+    pub(super) fn refused(&self, error: &wasmtime::Error) -> CallError {
+        ended(&self.program, &self.store, error, &self.told)
     }
 
     /// Cuts calls that take longer than `limit` in real time.

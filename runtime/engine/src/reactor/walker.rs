@@ -23,14 +23,14 @@ use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::CoverageLook;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
-use fozzy_host::CallerKind;
-use fozzy_instrument::{CoverageMode, ModuleOrdinal};
+use fozzy_host::{CallerKind, StepReturn};
+use fozzy_instrument::{CoverageMode, ModuleOrdinal, STEPS};
 use fozzy_trace::facts::Facts;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
     CheckpointId, CmpLogEntry, CmpLogSites, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError,
-    History, NodeId, Plan, StepId, StepOutcome, StepTarget, StreamOutput,
+    History, NodeId, Plan, SharedStepJudge, StepId, StepOutcome, StepTarget, StreamOutput,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -72,6 +72,8 @@ pub struct Walker {
     begin: ReactorFunction<(u32,), ()>,
     step: ReactorFunction<(u32,), (StepResult,)>,
     end: ReactorFunction<(u32,), ()>,
+    /// Takes several steps in one call, of a component with an accessor.
+    several: Option<ReactorFunction<(u32, u32), (u32,)>>,
     flows: Vec<String>,
     start: CheckpointId,
     sequence: u32,
@@ -154,10 +156,13 @@ impl Walker {
             reactor.function(&named("step"))?,
             reactor.function(&named("end-sequence"))?,
         );
+        let has_several = reactor.program().facts().access.as_ref().is_some_and(|access| access.steps);
+        let several = if has_several { Some(reactor.function(STEPS)?) } else { None };
         let start = reactor.checkpoint()?;
         reactor.find_states();
         let flows = info.flows.into_iter().map(|flow| flow.name).collect();
-        Ok(Walker { reactor, begin, step, end, flows, start, sequence, has_run: false, logs_comparisons: false })
+        let (has_run, logs_comparisons) = (false, false);
+        Ok(Walker { reactor, begin, step, end, several, flows, start, sequence, has_run, logs_comparisons })
     }
 
     /// The names of its flows.
@@ -179,21 +184,81 @@ impl Walker {
             self.reactor.log_comparisons(true);
         }
         self.reactor.announce(sequence, step)?;
-        let number = match step {
-            StepId::Begin => return self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
-            StepId::Step(number) => number,
-            StepId::End => return self.reactor.call(&mut self.end, (sequence,)).map(|()| None),
-        };
+        match step {
+            StepId::Begin => self.reactor.call(&mut self.begin, (sequence,)).map(|()| None),
+            StepId::Step(number) => self.take_step(number),
+            StepId::End => self.reactor.call(&mut self.end, (sequence,)).map(|()| None),
+        }
+    }
+
+    /// Takes a step that was announced.
+    fn take_step(&mut self, number: u32) -> Result<Option<u32>, CallError> {
         match self.reactor.call(&mut self.step, (number,))? {
             (StepResult::Ran(flow),) => {
                 self.has_run = true;
                 Ok(Some(flow))
             }
             (StepResult::Skipped(skip),) => Ok(Some(skip.flow)),
-            (StepResult::Stuck(why),) => {
-                let end = ExecutionEnd::Failed { failure: stuck(sequence, number, &why) };
-                Err(CallError::Ended { end, backtrace: Vec::new() })
+            (StepResult::Stuck(why),) => Err(self.stuck_at(number, &why)),
+        }
+    }
+
+    fn stuck_at(&self, number: u32, why: &str) -> CallError {
+        let end = ExecutionEnd::Failed { failure: stuck(self.sequence, number, why) };
+        CallError::Ended { end, backtrace: Vec::new() }
+    }
+
+    /// Whether [`Walker::steps`] takes more than one step at once.
+    #[must_use]
+    pub fn takes_several_steps(&self) -> bool {
+        self.several.is_some() && !self.logs_comparisons
+    }
+
+    /// Takes the steps from `first` on in one call of the guest, to `last` at most, as long as `judge` finds them dull; their coverage
+    /// is cleared then. The answer is how the last one came out, which the judge was not asked about if it is `last`, and how many dull
+    /// ones were before it. All of them are as single steps are.
+    ///
+    /// # Errors
+    /// As for [`StepTarget::step`].
+    pub fn steps(
+        &mut self,
+        first: u32,
+        last: u32,
+        judge: &SharedStepJudge,
+    ) -> Result<(StepOutcome, u32), HarnessError> {
+        let sequence = self.sequence;
+        let Some(several) = self.several.as_mut().filter(|_| first < last && !self.logs_comparisons) else {
+            return Ok((self.step(StepId::Step(first))?, 0));
+        };
+        if let Err(error) = self.reactor.announce(sequence, StepId::Step(first)) {
+            return Ok((self.outcome(Err(error))?, 0));
+        }
+        let functions = (several, &self.step);
+        let (reached, has_run, outcome) = self.reactor.call_steps(functions, (sequence, first, last), judge);
+        self.has_run |= has_run;
+        let called = match outcome {
+            Ok(StepReturn::Flow(flow)) => Ok(Some(flow)),
+            Ok(StepReturn::Stuck(why)) => Err(self.stuck_at(reached, &why)),
+            Err(error) => Err(error),
+        };
+        Ok((self.outcome(called)?, reached - first))
+    }
+
+    fn outcome(&self, called: Result<Option<u32>, CallError>) -> Result<StepOutcome, HarnessError> {
+        match called {
+            Ok(flow) => Ok(StepOutcome::Returned { flow }),
+            Err(CallError::Runaway) => Ok(StepOutcome::Cut),
+            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
+            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
+            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
+                Ok(StepOutcome::Finished)
             }
+            Err(CallError::Ended { end, backtrace }) => {
+                let stderr = self.reactor.world().node(NodeId(0)).stderr.last().to_vec();
+                Ok(StepOutcome::Ended { end, backtrace, stderr })
+            }
+            Err(CallError::Harness(error)) => Err(error),
+            Err(other @ (CallError::Over | CallError::Function { .. })) => Err(HarnessError::new(other.to_string())),
         }
     }
 
@@ -306,21 +371,8 @@ impl StepTarget for Walker {
     }
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
-        match self.call(step) {
-            Ok(flow) => Ok(StepOutcome::Returned { flow }),
-            Err(CallError::Runaway) => Ok(StepOutcome::Cut),
-            // Leaving with success is no failure, as it is none of a run; nor is a planned loss of power.
-            Err(CallError::Ended { end: ExecutionEnd::Exited { code: 0 }, .. }) => Ok(StepOutcome::Finished),
-            Err(CallError::Ended { end: ExecutionEnd::Trapped { trap }, .. }) if trap == POWER_LOST => {
-                Ok(StepOutcome::Finished)
-            }
-            Err(CallError::Ended { end, backtrace }) => {
-                let stderr = self.reactor.world().node(NodeId(0)).stderr.last().to_vec();
-                Ok(StepOutcome::Ended { end, backtrace, stderr })
-            }
-            Err(CallError::Harness(error)) => Err(error),
-            Err(other @ (CallError::Over | CallError::Function { .. })) => Err(HarnessError::new(other.to_string())),
-        }
+        let called = self.call(step);
+        self.outcome(called)
     }
 
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {

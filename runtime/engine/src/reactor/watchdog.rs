@@ -42,6 +42,8 @@ const STRUCK: u64 = u64::MAX;
 struct WatchdogState {
     /// The number of the call that is going on, or one of the words above.
     call: AtomicU64,
+    /// How often a call has gone on to something for which it has the whole time again.
+    renewals: AtomicU64,
     ends: AtomicBool,
     sides: Vec<Arc<Region>>,
 }
@@ -56,12 +58,22 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// Watches calls that touch `sides` again and again; one may take about as long as `limit`, in real time.
     pub(super) fn new(sides: Vec<Arc<Region>>, limit: Duration) -> Result<Watchdog, String> {
-        let shared = Arc::new(WatchdogState { call: AtomicU64::new(IDLE), ends: AtomicBool::new(false), sides });
+        let shared = Arc::new(WatchdogState {
+            call: AtomicU64::new(IDLE),
+            renewals: AtomicU64::new(0),
+            ends: AtomicBool::new(false),
+            sides,
+        });
         let ticks = limit.as_nanos().div_ceil(TICK.as_nanos()).max(1);
         let watched = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("fozzy watchdog".to_owned()).spawn(move || watched.watch(ticks));
         let thread = thread.map_err(|error| format!("the watchdog's thread: {error}"))?;
         Ok(Watchdog { shared, thread: Some(thread), calls: IDLE })
+    }
+
+    /// By whom the call in progress is given its whole time again.
+    pub(super) fn renewal(&self) -> TimeRenewal {
+        TimeRenewal(Arc::clone(&self.shared))
     }
 
     /// A call begins.
@@ -89,6 +101,16 @@ impl Watchdog {
     }
 }
 
+/// Gives the call in progress its whole time again: it goes on with what could be a call of its own.
+pub(super) struct TimeRenewal(Arc<WatchdogState>);
+
+impl TimeRenewal {
+    #[inline]
+    pub(super) fn renew(&self) {
+        self.0.renewals.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Watchdog {
     fn drop(&mut self) {
         self.shared.ends.store(true, Ordering::Release);
@@ -102,12 +124,13 @@ impl Drop for Watchdog {
 
 impl WatchdogState {
     fn watch(&self, ticks: u128) {
-        let (mut seen, mut since) = (IDLE, 0);
+        let (mut seen, mut since) = ((IDLE, 0), 0);
         while !self.ends.load(Ordering::Acquire) {
             std::thread::park_timeout(TICK);
             let call = self.call.load(Ordering::Acquire);
-            since = if call == seen { since + 1 } else { 0 };
-            seen = call;
+            let now = (call, self.renewals.load(Ordering::Relaxed));
+            since = if now == seen { since + 1 } else { 0 };
+            seen = now;
             if call != IDLE && call < STRIKING && since >= ticks {
                 self.strike(call);
             }

@@ -112,3 +112,37 @@ fn obstacles_are_looked_for_only_when_asked() {
     let output = instrument(&text("(component (core module))"), &Options::default()).expect("accepted");
     assert_eq!((output.access, output.obstacles), (None, Vec::<Obstacle>::new()));
 }
+
+/// A component whose one module exports `exports`, and is instantiated.
+fn stepping(memory: &str, exports: &str) -> InstrumentedComponent {
+    accessed(&text(&format!("(component (core module $m {memory} {exports}) (core instance (instantiate $m)))")))
+}
+
+#[test]
+fn the_step_of_a_scenario_is_taken_again_and_again() {
+    const ONE: &str = "(memory 1)";
+    const STEP: &str = r#"(func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) i32.const 8)"#;
+    const POST: &str = r#"(func (export "cabi_post_fozzy:scenario/stateful@0.1.0#step") (param i32))"#;
+    let takes_steps = |memory: &str, exports: &str| {
+        let output = stepping(memory, exports);
+        let has = |name: &str| output.component.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+        let steps = output.access.expect("no obstacle").steps;
+        assert_eq!((has(crate::STEPS), has(crate::STEP_OVER)), (steps, steps), "{memory} {exports}");
+        steps
+    };
+    assert!(takes_steps(ONE, &format!("{STEP} {POST}")) && takes_steps(ONE, STEP));
+    let wide = STEP.replace("(result i32) i32.const", "(result i64) i64.const");
+    let wrong_post = POST.replace("(param i32)", "(param i64)");
+    for (memory, exports) in [
+        (ONE, String::new()),
+        (ONE, STEP.replace("@0.1.0", "@0.2.0")),
+        (ONE, wide),
+        (ONE, format!("{STEP} {wrong_post}")),
+        (ONE, format!("{STEP} {}", STEP.replace("@0.1.0", "@0.1.1"))),
+        ("(memory 1) (memory 1)", STEP.to_owned()),
+        ("(memory i64 1)", STEP.to_owned()),
+        ("", STEP.to_owned()),
+    ] {
+        assert!(!takes_steps(memory, &exports), "{memory} {exports}");
+    }
+}

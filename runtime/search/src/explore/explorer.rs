@@ -9,6 +9,7 @@
 //! reported at once; a failure that its path does not reproduce is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
+mod dull_steps;
 mod value_runs;
 
 use super::bandit::Bandit;
@@ -636,13 +637,30 @@ impl Exploration {
         let again = if self.options.is_whole_run { 0 } else { origin.steps - run.before.steps };
         let steps = spec.steps.min(self.options.steps_max.saturating_sub(origin.steps));
         let mut is_stopped = false;
-        for number in 0..steps + again + beginnings {
+        let (several, all) = (self.states_of_several(io, spec), steps + again + beginnings);
+        let mut number = 0;
+        while number < all {
             let is_step = number >= beginnings;
             let is_again = run.before.id != origin.id && !self.options.is_whole_run;
             let step = if is_step { StepId::Step(run.before.steps + run.steps) } else { StepId::Begin };
             // Only a step that logs what it compares is looked at from there.
             let (begin, kept) = (run.answers.len(), if spec.compares { run.kept.clone() } else { None });
-            let outcome = io.target.step(step)?;
+            let (outcome, dull) = match several {
+                Some(states) if is_step && !is_again && number + 1 < all => {
+                    let first = run.before.steps + run.steps;
+                    self.take_several(io, &mut run, (first, first + (all - number - 1)), states)?
+                }
+                _ => (io.target.step(step)?, 0),
+            };
+            for _ in 0..dull {
+                run.steps += 1;
+                self.stats.steps += 1;
+                self.stats.discoveries_last_half = self.discoveries.in_last_half(self.own_steps());
+                if !io.observer.on_step(&self.stats) {
+                    return Ok((Some(ExplorationEnd::Stopped), run));
+                }
+            }
+            number += dull;
             run.steps += u32::from(is_step);
             self.stats.steps += u64::from(is_step);
             self.stats.discoveries_last_half = self.discoveries.in_last_half(self.own_steps());
@@ -683,6 +701,7 @@ impl Exploration {
                 // The run was made, and is judged.
                 is_stopped = true;
             }
+            number += 1;
         }
         let stopped = is_stopped.then_some(ExplorationEnd::Stopped);
         // A run that has not ended continues elsewhere, or ends here.

@@ -255,6 +255,15 @@ impl AnswerLog {
         log.forget_taken();
     }
 
+    /// A step is over, and showed nothing new; `false`, and nothing happens, if more was asked than is logged.
+    pub(crate) fn end_dull_step(&self) -> bool {
+        if self.is_truncated() {
+            return false;
+        }
+        self.lock().forget_taken();
+        true
+    }
+
     /// The answers after which something new came, of those that may be left out.
     pub(crate) fn credited(&self) -> Vec<u64> {
         std::mem::take(&mut self.lock().credited)

@@ -30,6 +30,8 @@ pub struct Options {
     pub swarm: bool,
     /// Whether a new state of the scenario is something new.
     pub states: bool,
+    /// Whether several steps may be taken in one call of a target that can do so. What is found is the same.
+    pub several_steps: bool,
     /// What else of a whole run can be something new.
     pub novelty: Vec<NoveltyDimension>,
     /// What ends it, beside its bounds.
@@ -51,6 +53,7 @@ impl Default for Options {
             fault_toggle_prob: 0.3,
             swarm: true,
             states: true,
+            several_steps: true,
             novelty: NoveltyDimension::ALL.to_vec(),
             stop: StopCondition::Bounds,
         }

@@ -6,7 +6,8 @@ use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::{CoverageStretch, StatefulTarget};
 use crate::feedback::Feedback;
-use fozzy_trace::facts::{PROPERTIES_MAX, PropertyKind, PropertyStatuses, PropertyTable};
+use fozzy_trace::StepView;
+use fozzy_trace::facts::{Facts, PROPERTIES_MAX, Property, PropertyKind, PropertyStatuses, PropertyTable};
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -205,6 +206,63 @@ impl StateFeedback {
         fresh
     }
 
+    /// Whether to [`observe`](StateFeedback::observe) a step that came after the flow `before` would find nothing new, and would change
+    /// nothing but how many steps there were; where no faults are planned, no signs shown, and its properties are known.
+    pub(crate) fn is_dull(&self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
+        self.pairs.contains(&(before, Some(step.flow)))
+            && self.knows_state(step.facts.states.digest(), states)
+            && self.knows_coverage(step)
+    }
+
+    /// Whether its properties stand as they were seen before; the other half of [`StateFeedback::is_dull`].
+    pub(crate) fn knows_properties(&self, facts: &Facts) -> bool {
+        facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
+    }
+
+    /// Counts a step that was dull.
+    pub(crate) fn count_dull(&mut self) {
+        self.rates.count(NewCoverage::default());
+    }
+
+    fn knows_state(&self, named: Option<u64>, states: StateScope) -> bool {
+        if states == StateScope::All && (named.is_none() || self.rates.is_coarse()) {
+            return false;
+        }
+        let has_room = self.states.len() + self.further.len() < STATES_MAX;
+        let named = named.filter(|_| states != StateScope::Ignored && has_room);
+        named.is_none_or(|named| self.states.contains(&named))
+    }
+
+    fn knows_coverage(&self, step: &StepView<'_>) -> bool {
+        let (mut number, mut is_known) = (1, true);
+        (step.coverage)(&mut |bytes| {
+            is_known = is_known && self.feedback.has_exhausted(number, bytes);
+            number += 1;
+        });
+        is_known
+    }
+
+    fn knows_property(&self, name: &str, property: &Property) -> bool {
+        if self.statuses.is_empty() {
+            return false;
+        }
+        if property.evaluated == 0 {
+            return true;
+        }
+        let Some(best) = self.properties.get(name).filter(|_| self.statuses.knows(name, property)) else {
+            return false;
+        };
+        let holds = property.kind == PropertyKind::Sometimes && property.held > 0;
+        if holds && !best.held || !property.combinations.is_subset(&best.combinations) {
+            return false;
+        }
+        match (property.high_water, property.closest.map(f64::abs)) {
+            (Some(high_water), _) => !is_further(best.high_water, high_water),
+            (None, Some(distance)) => best.closest.is_some_and(|closest| distance >= closest * NEARER),
+            (None, None) => true,
+        }
+    }
+
     /// Looks at how the properties of `target` stand. Those that it lists are looked at once, and again when they are reached.
     pub(crate) fn observe_properties(&mut self, target: &dyn StatefulTarget) {
         let (is_first, statuses) = (self.statuses.is_empty(), &mut self.statuses);
@@ -273,7 +331,7 @@ mod tests {
     use super::*;
     use crate::explore::ConfirmReason;
     use crate::explore::DecisionPath;
-    use fozzy_trace::facts::{Properties, Property, PropertyEvaluation};
+    use fozzy_trace::facts::{Properties, PropertyEvaluation};
     use fozzy_trace::{CheckpointId, DecisionSource, HarnessError, StepId, StepOutcome, StepTarget, Verdict};
 
     /// A way on which faults strike and properties are evaluated.

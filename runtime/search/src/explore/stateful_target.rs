@@ -4,7 +4,7 @@ use super::decision_path::DecisionPath;
 use super::run_signs::NoveltyDimension;
 use fozzy_check::SearchVerdict;
 use fozzy_trace::facts::Property;
-use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, StepTarget, Verdict};
+use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict};
 
 /// An answer by which something comes from outside beside what has happened in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,22 @@ pub trait StatefulTarget: StepTarget {
     /// Shows how often each planned fault has struck on this way, in their order.
     fn faults(&self, see: &mut dyn FnMut(u64)) {
         let _ = see;
+    }
+
+    /// Whether [`StatefulTarget::steps`] takes more than one step at once. Such a target shows no [signs](StatefulTarget::signs).
+    fn takes_several_steps(&self) -> bool {
+        false
+    }
+
+    /// Takes the steps from `first` on, to `last` at most, as long as `judge` finds them dull. The answer is how the last one came out,
+    /// and how many dull ones were before it. Only the last one is still to be observed: coverage bytes were set to zero before
+    /// it. The judge is asked about each step that returned, but for the one of the number `last`.
+    ///
+    /// # Errors
+    /// As for [`StepTarget::step`].
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        let _ = (last, judge);
+        Ok((self.step(StepId::Step(first))?, 0))
     }
 
     /// Shows what else can be new of the last step: a number for each thing, in its dimension.

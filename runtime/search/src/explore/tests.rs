@@ -1,6 +1,7 @@
 //! Explorations of a toy: a lock whose progress is a number, and whose target is a plain value.
 
 mod doors;
+mod dull_steps;
 mod passwords;
 mod races;
 

@@ -83,6 +83,12 @@ impl PropertyStatuses {
         }
     }
 
+    /// Whether to [`observe`](PropertyStatuses::observe) this property would change nothing.
+    #[must_use]
+    pub fn knows(&self, name: &str, property: &Property) -> bool {
+        self.by_name.get(name).is_some_and(|known| rank(known.state) >= rank(property.state()))
+    }
+
     fn add(&mut self, row: PropertyStatus) {
         if let Some(known) = self.by_name.get_mut(&row.name) {
             if rank(known.state) < rank(row.state) {

@@ -1,0 +1,65 @@
+//! Steps of a scenario that follow each other in one call of the guest: what its host knows of them.
+//!
+//! ```text
+//! engine: begin_steps ─▶ fozzy-steps(4, 9)   step 4 ─▶ step over ─▶ the gate: go on ─▶ begin_step(5)
+//!                                            step 5 ─▶ step over ─▶ the gate: stop  ─▶ the call returns
+//! engine: end_steps: step 5 was the last
+//! ```
+//!
+//! Invariant: a step is begun, and seen in the history, as if it were a call of its own.
+//! Not here: what the host does between two of them (`scenario`), the code that takes them (`fozzy-instrument`), what is looked at
+//! between them (`fozzy-engine`, `fozzy-search`).
+
+use fozzy_trace::facts::Facts;
+
+/// The import by which the code that takes steps asks for the next one.
+pub(crate) const STEP_OVER: &str = "fozzy-step-over";
+
+/// The cases of `fozzy:scenario/stateful.step-result`: a flow ran, or found nothing to do, or none was valid.
+pub(crate) const RAN: u32 = 0;
+pub(crate) const SKIPPED: u32 = 1;
+pub(crate) const STUCK: u32 = 2;
+/// With it comes a byte of the text that says why none was valid.
+pub(crate) const LETTER: u32 = 256;
+
+/// Is asked after each step but the last one.
+pub trait StepGate: Send + Sync {
+    /// Whether the guest takes the next step at once, after one that ran `flow` or found nothing to do in it.
+    fn goes_on(&mut self, flow: u32, facts: &Facts) -> bool;
+}
+
+/// How a step came out that has returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepReturn {
+    /// This flow ran, or found nothing to do.
+    Flow(u32),
+    /// No flow was valid; why, for each of them.
+    Stuck(String),
+}
+
+/// Several steps that are taken in one call.
+pub struct SteppedCall {
+    /// The sequence, and the stream of its choices.
+    pub(crate) of: (u32, u32),
+    /// The step that is being taken, or was taken last.
+    pub step: u32,
+    /// The last one that may be.
+    pub(crate) last: u32,
+    pub(crate) gate: Box<dyn StepGate>,
+    /// Whether any flow ran.
+    pub has_run: bool,
+    /// How the last step came out; nothing as long as it is being taken.
+    pub outcome: Option<StepReturn>,
+    /// The text that says why no flow was valid, as far as it was told.
+    pub(crate) letters: Vec<u8>,
+    /// Why the step of this number was not begun, or what was wrong with its result.
+    pub refused: Option<wasmtime::Error>,
+}
+
+impl SteppedCall {
+    /// The steps from `first` to `last` of a sequence with this stream of choices. The first one was begun.
+    #[must_use]
+    pub fn new(of: (u32, u32), first: u32, last: u32, gate: Box<dyn StepGate>) -> SteppedCall {
+        SteppedCall { of, step: first, last, gate, has_run: false, outcome: None, letters: Vec::new(), refused: None }
+    }
+}

@@ -1,0 +1,190 @@
+//! Steps that are taken in one call: what is said of them is so, and an exploration with them is one without.
+
+use super::*;
+use crate::explore::run_signs::NoveltyDimension;
+use crate::explore::state_feedback::{StateFeedback, StateScope};
+use fozzy_trace::facts::{Facts, PropertyEvaluation, PropertyKind};
+use fozzy_trace::{SharedStepJudge, StepView};
+use std::sync::PoisonError;
+
+/// The lock, which tells its progress as a scenario does, and takes several turns in a call.
+struct Turns {
+    lock: Lock,
+    /// Turns after which nobody had to look.
+    dull: u64,
+}
+
+impl Turns {
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::default();
+        facts.states.note("right", self.lock.right as u64).expect("a fit name");
+        facts
+    }
+
+    fn bytes(&self) -> [u8; 2] {
+        [1, u8::from(self.lock.right > 0)]
+    }
+}
+
+impl StepTarget for Turns {
+    fn start(&self) -> CheckpointId {
+        self.lock.start()
+    }
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.lock.restore(checkpoint, source)
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        self.lock.step(step)
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.lock.capture()
+    }
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.lock.release(checkpoint);
+    }
+}
+
+impl StatefulTarget for Turns {
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        see(&self.bytes());
+    }
+    fn takes_several_steps(&self) -> bool {
+        true
+    }
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        let mut dull = 0;
+        loop {
+            let outcome = self.lock.step(StepId::Step(first + dull))?;
+            let StepOutcome::Returned { flow: Some(flow) } = outcome else { return Ok((outcome, dull)) };
+            let (facts, bytes) = (self.facts(), self.bytes());
+            let coverage = |see: &mut dyn FnMut(&[u8])| see(&bytes);
+            let view = StepView { flow, facts: &facts, coverage: &coverage };
+            let is_last = first + dull == last;
+            if is_last || !judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&view) {
+                return Ok((outcome, dull));
+            }
+            (dull, self.dull) = (dull + 1, self.dull + 1);
+        }
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        self.facts().states.digest()
+    }
+    fn confirm(&mut self, path: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        self.lock.confirm(path, reason)
+    }
+}
+
+/// All that an exploration has to say, and how many steps nobody had to look at.
+fn explored(name: &str, seed: u64, several_steps: bool) -> (String, u64) {
+    let options = Options { seed: Seed(seed), several_steps, ..Options::default() };
+    let row = strategy(name).expect("there is one");
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+    let mut turns = Turns { lock: lock(true), dull: 0 };
+    let ended = exploration
+        .run(&mut turns, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(9_001))
+        .expect("no machine");
+    let paths: Vec<DecisionPath> = exploration.paths().collect();
+    let (stats, findings) = (exploration.stats(), exploration.findings().all());
+    let (taken, rewards) = (exploration.all_taken(), exploration.rewards());
+    (format!("{ended:?} {stats:?} {findings:?} {paths:?} {taken:?} {rewards:?}"), turns.dull)
+}
+
+#[test]
+fn an_exploration_that_takes_several_steps_in_a_call_is_one_that_takes_each_alone() {
+    for row in STRATEGIES {
+        for seed in 0..5 {
+            let (alone, none) = explored(row.name, seed, false);
+            let (together, dull) = explored(row.name, seed, true);
+            assert_eq!(together, alone, "{} with seed {seed}", row.name);
+            assert_eq!(none, 0);
+            let looks_at_each = ["bfs", "dfs"].contains(&row.name);
+            assert_eq!(dull > 500, !looks_at_each, "{} with seed {seed}: {dull}", row.name);
+        }
+    }
+}
+
+/// A step that has shown this.
+#[derive(Default)]
+struct ShownStep {
+    facts: Facts,
+    bytes: Vec<u8>,
+}
+
+impl StepTarget for ShownStep {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
+    }
+    fn restore(&mut self, _: CheckpointId, _: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        Ok(())
+    }
+    fn step(&mut self, _: StepId) -> Result<StepOutcome, HarnessError> {
+        Ok(StepOutcome::Finished)
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        Ok(CheckpointId(1))
+    }
+    fn release(&mut self, _: CheckpointId) {}
+}
+
+impl StatefulTarget for ShownStep {
+    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
+        see(&self.bytes);
+    }
+    fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
+        self.facts.properties.iter().for_each(|(name, property)| see(name, property));
+    }
+    fn state(&self) -> Option<u64> {
+        self.facts.states.digest()
+    }
+    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
+        Err(HarnessError::new("nobody asks"))
+    }
+}
+
+/// Whether a step is dull.
+fn is_dull(feedback: &StateFeedback, step: &ShownStep, of: (Option<u32>, u32), states: StateScope) -> bool {
+    let coverage = |see: &mut dyn FnMut(&[u8])| see(&step.bytes);
+    let view = StepView { flow: of.1, facts: &step.facts, coverage: &coverage };
+    feedback.is_dull(&view, of.0, states) && feedback.knows_properties(&step.facts)
+}
+
+#[test]
+fn to_look_at_a_dull_step_finds_nothing_and_changes_nothing() {
+    let (mut feedback, mut number) = (StateFeedback::default(), 1_u64);
+    let mut below = |bound: u64| {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (number >> 33) % bound
+    };
+    let (mut before, mut dull) = (None, 0);
+    let mut step = ShownStep::default();
+    for count in 0..4_000 {
+        if count % 16 == 0 {
+            (before, step.facts) = (None, Facts::default());
+        }
+        let flow = below(4) as u32;
+        step.bytes = (0..20).map(|_| if below(4) == 0 { below(3) as u8 * 4 } else { 1 }).collect();
+        step.facts.states.note("place", below(6)).expect("a fit name");
+        let (holds, distance) = (below(40) == 0, Some(1_000.0 - below(1_000) as f64));
+        let kind = if below(2) == 0 { PropertyKind::Sometimes } else { PropertyKind::Always };
+        let holds = holds || kind == PropertyKind::Always;
+        let seen = PropertyEvaluation { kind, name: kind.name(), holds, distance, details: None };
+        step.facts.properties.see(seen).expect("a fit name");
+        let said = is_dull(&feedback, &step, (before, flow), StateScope::All);
+        let mut counted = feedback.clone();
+        counted.count_dull();
+        let fresh = feedback.observe(&mut step, (before, Some(flow)), StateScope::All, &NoveltyDimension::ALL);
+        if said {
+            dull += 1;
+            assert_eq!(fresh.sum(), 0, "step {count}");
+            assert_eq!(feedback.totals(), counted.totals(), "step {count}");
+            assert_eq!(feedback.property_table(), counted.property_table(), "step {count}");
+            assert_eq!(feedback.fine(), counted.fine(), "step {count}");
+        }
+        before = Some(flow);
+    }
+    assert!(dull > 1_000, "{dull}");
+    // What is asked of its memory, the memory has to be there for.
+    step.facts = Facts::default();
+    assert!(!is_dull(&feedback, &step, (None, 0), StateScope::All));
+}
