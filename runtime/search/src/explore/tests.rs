@@ -3,6 +3,7 @@
 mod doors;
 mod passwords;
 mod races;
+mod whole_runs;
 
 use super::guided_source::ANSWERS_MAX;
 use super::*;
