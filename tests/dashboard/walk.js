@@ -114,7 +114,18 @@ const walk = async (page, isServed, look) => {
   for (const [key, title] of [["2", "Failures"], ["3", "Workers"], ["4", "Collection"], ["5", "Runs of the project"], ["6", "Patches"]]) {
     await page.keyboard.press(key);
     await heading(title);
-    if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
+    if (key === "2") {
+      assert.strictEqual(await page.locator("article.failure").count(), 2);
+      const widens = await page.evaluate(() => {
+        const link = document.querySelector("article.failure a[href^='#/target/']");
+        const name = link.textContent;
+        link.textContent = "n".repeat(200);
+        const widens = document.documentElement.scrollWidth > innerWidth;
+        link.textContent = name;
+        return widens;
+      });
+      assert(!widens, "a long name without blanks makes the failures wider than the window");
+    }
     if (key === "3") assert(await page.locator(".track i").count() > 1, "slices are drawn");
     if (key === "4") {
       await page.getByText("library<b>.wat", { exact: true }).waitFor();

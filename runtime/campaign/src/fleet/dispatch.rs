@@ -30,6 +30,7 @@ use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
+use fozzy_report::{WallFacts, printable_line};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, Seed, Status, counted};
 use std::collections::BTreeMap;
@@ -257,6 +258,8 @@ struct Dispatcher<'a> {
     program: PathBuf,
     clock: Stopwatch,
     worker: String,
+    /// Held by who writes the row of this worker, so that an older one never takes the place of a newer one.
+    row: Mutex<()>,
     state: Mutex<FleetState>,
     /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
     building: RwLock<()>,
@@ -279,7 +282,7 @@ impl FleetRun<'_> {
         self.project.remarks.text(&format!("fleet of {}, in {}\n", counted(found, "target"), self.store.place()));
         for refused in &collection.uncollected {
             let why = refused.why.lines().next().unwrap_or_default();
-            self.project.remarks.text(&format!("not collected: {}: {why}\n", refused.name));
+            self.project.remarks.text(&format!("not collected: {}: {why}\n", printable_line(&refused.name)));
         }
         let state = FleetState::new(targets, self.seed);
         let program = std::env::current_exe().map_err(|error| {
@@ -297,12 +300,13 @@ impl FleetRun<'_> {
             program,
             clock,
             worker,
+            row: Mutex::default(),
             state: Mutex::new(state),
             building: RwLock::new(()),
             is_over,
         };
         let mut warnings = dispatcher.remember_targets()?;
-        dispatcher.work(&started_at)?;
+        dispatcher.work()?;
         let elapsed = dispatcher.clock.elapsed();
         let collection = self.collector.current().get();
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
@@ -387,8 +391,8 @@ impl Dispatcher<'_> {
     }
 
     /// Runs all jobs to their end, and says how it goes.
-    fn work(&self, started_at: &str) -> Result<(), CampaignError> {
-        self.put_worker(started_at, false)?;
+    fn work(&self) -> Result<(), CampaignError> {
+        self.put_worker(false)?;
         // What fleets have left here that were killed, or whose store was away.
         self.merge()?;
         let has_ended = AtomicBool::new(false);
@@ -425,7 +429,7 @@ impl Dispatcher<'_> {
                         true => self.run.project.remarks.live(&line),
                         false => self.run.project.remarks.text(&format!("{line}\n")),
                     }
-                    if let Err(error) = self.put_worker(started_at, false) {
+                    if let Err(error) = self.put_worker(false) {
                         self.fail(error);
                     }
                 }
@@ -443,7 +447,7 @@ impl Dispatcher<'_> {
             self.spool.forget_held();
             self.bring()?;
         }
-        self.put_worker(started_at, true)
+        self.put_worker(true)
     }
 
     /// What a request came to; `None` when the store does not answer: the fleet goes on alone.
@@ -494,7 +498,8 @@ impl Dispatcher<'_> {
             false => String::new(),
         };
         self.run.project.remarks.text(&format!(
-            "{target}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n"
+            "{}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n",
+            printable_line(target)
         ));
     }
 
@@ -502,7 +507,8 @@ impl Dispatcher<'_> {
         let collection = self.run.collector.current().get();
         for (signature, trace) in &merged.found {
             let command = self.view(&collection).replay_command(trace);
-            self.run.project.remarks.text(&format!("found {signature} in {}\n  {command}\n", slice.name));
+            let (what, name) = (signature.to_string(), printable_line(&slice.name));
+            self.run.project.remarks.text(&format!("found {} in {name}\n  {command}\n", printable_line(&what)));
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
@@ -524,13 +530,15 @@ impl Dispatcher<'_> {
         }
     }
 
-    fn put_worker(&self, started_at: &str, has_ended: bool) -> Result<(), CampaignError> {
+    /// Keeps what this process has done.
+    fn put_worker(&self, has_ended: bool) -> Result<(), CampaignError> {
+        let _row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
         let (slices, cpu_s, recent) = {
             let state = self.lock();
             (state.slices, state.cpu.as_secs_f64(), state.recent.clone())
         };
         let (version, pid) = (self.run.version.to_owned(), std::process::id());
-        let (started_at, seen_at) = (started_at.to_owned(), self.clock.facts().finished_at);
+        let WallFacts { started_at, finished_at: seen_at, .. } = self.clock.facts();
         let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended, recent };
         let put = FleetRecords { store: &self.store }.put_worker(&self.worker, &record).map_err(store_error);
         match self.unless_away(put)? {
@@ -591,15 +599,16 @@ impl Dispatcher<'_> {
         };
         let say = |line: String| self.run.project.remarks.text(&format!("{line}\n"));
         for row in now.uncollected.iter().filter(|row| !before.uncollected.contains(row)) {
-            say(format!("not collected: {}: {}", row.name, row.why.lines().next().unwrap_or_default()));
+            let why = row.why.lines().next().unwrap_or_default();
+            say(format!("not collected: {}: {why}", printable_line(&row.name)));
         }
         let mut new: BTreeMap<&str, &FleetTarget> =
             now.targets.iter().map(|target| (target.id.as_str(), target)).collect();
         for known in &mut self.lock().targets {
             let found = new.remove(known.target.id.as_str());
             match (known.is_gone, found) {
-                (false, None) => say(format!("gone, and searched no more: {}", known.target.name)),
-                (true, Some(_)) => say(format!("there again: {}", known.target.name)),
+                (false, None) => say(format!("gone, and searched no more: {}", printable_line(&known.target.name))),
+                (true, Some(_)) => say(format!("there again: {}", printable_line(&known.target.name))),
                 _ => {}
             }
             known.is_gone = found.is_none();
@@ -611,7 +620,7 @@ impl Dispatcher<'_> {
             let known = FleetRecords { store: &self.store }.target(&target.id).map_err(store_error);
             let (record, refused) = self.unless_away(known)?.unwrap_or_default();
             self.warn(refused.into_iter().collect());
-            say(format!("new: {}", target.name));
+            say(format!("new: {}", printable_line(&target.name)));
             let record = TargetRecord { troubles: 0, ..record };
             self.lock().targets.push(TargetState { record, ..TargetState::new(target) });
         }
@@ -807,7 +816,8 @@ impl Dispatcher<'_> {
         (slice.ended_at, slice.ended_at_s) = (self.clock.facts().finished_at, unix_seconds());
         if slice.troubles == TROUBLES_MAX {
             let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
-            self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
+            let line = format!("set aside until it changes: {}: {why}\n", printable_line(&target.name));
+            self.run.project.remarks.text(&line);
         }
         let found_before = {
             // While the store is away, the division goes by what is known here.
@@ -824,6 +834,8 @@ impl Dispatcher<'_> {
             state.discoveries
         };
         self.spool.put(&slice)?;
+        // Whatever ends this process from here on, its row has all slices that are counted.
+        self.put_worker(false)?;
         self.merge()?;
         let mut state = self.lock();
         let row = FleetSliceRow {
@@ -833,7 +845,8 @@ impl Dispatcher<'_> {
             news: state.discoveries.saturating_sub(found_before),
         };
         FleetWorkerRecord::remember(&mut state.recent, row);
-        Ok(())
+        drop(state);
+        self.put_worker(false)
     }
 
     /// Says each thing once.
@@ -905,9 +918,10 @@ impl Dispatcher<'_> {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
                 tried => tried.map_err(|error| error.to_string()),
             };
+            let signature = failure.signature.to_string();
             words.push(match &tried {
-                Ok(status) => format!("  {}: {}\n", status.word(), failure.signature),
-                Err(why) => format!("  cannot be tried: {}: {why}\n", failure.signature),
+                Ok(status) => format!("  {}: {}\n", status.word(), printable_line(&signature)),
+                Err(why) => format!("  cannot be tried: {}: {why}\n", printable_line(&signature)),
             });
             if tried != Ok(RegressionStatus::StillThere) {
                 self.spool.forget_failure(&target.id, &failure.signature);
@@ -944,7 +958,7 @@ impl Dispatcher<'_> {
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
         }
         if !words.is_empty() {
-            let line = format!("{} has changed; its failures:\n{}", target.name, words.concat());
+            let line = format!("{} has changed; its failures:\n{}", printable_line(&target.name), words.concat());
             self.run.project.remarks.text(&line);
         }
         Ok(true)
