@@ -148,6 +148,11 @@ const walk = async (page, isServed, look) => {
     await page.getByRole("link", { name: "story, stack and profile" }).first().click();
     const story = await opened;
     await story.getByText("unreachable").first().waitFor();
+    const room = await story.evaluate(() => {
+      document.querySelector(".case > summary code").textContent = "n".repeat(200);
+      return document.querySelector(".case > summary .remark").clientWidth;
+    });
+    assert(room >= 200, `a long name leaves ${room} pixels for what has failed`);
     await story.close();
   }
   const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -117,6 +117,9 @@ pub struct FleetTargetRow {
     pub detectable_one_in: u64,
     /// Failures that stand.
     pub failures: u64,
+    /// Records of its failures that may stand and cannot be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable_failures: u64,
     /// When something new was found last (RFC 3339); absent when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news_at: Option<String>,
@@ -264,7 +267,7 @@ pub struct DashboardDocument {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What was not written, and why.
+    /// What was not written, and why; of an export also what the fleet's document has to say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

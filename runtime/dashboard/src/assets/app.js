@@ -41,6 +41,7 @@
 
   const stateOf = (target) => {
     if (target.failures > 0) return ["bad", "failing"];
+    if (target.unreadableFailures > 0) return ["fair", "unreadable"];
     if (target.trouble) return ["fair", "no result"];
     if (target.slices === 0) return ["", "not begun"];
     return ["good", "no failure"];
