@@ -138,6 +138,21 @@ impl TargetState {
     fn is_set_aside(&self) -> bool {
         self.record.troubles >= TROUBLES_MAX
     }
+
+    /// Whether it has had a slice, and none of its runs was at its end: that of a program which never ends takes all its instructions, which
+    /// may be longer than other slices.
+    fn is_unjudged(&self) -> bool {
+        self.record.estimate.slices > 0 && self.record.executions == 0
+    }
+
+    /// How long its next slice is where time has no bound.
+    fn wanted_time(&self) -> Duration {
+        match self.record.estimate.slices {
+            0 => FIRST_SLICE,
+            _ if self.is_unjudged() => SLICE_MAX,
+            _ => (self.overhead * 10).clamp(SLICE_MIN, SLICE_MAX),
+        }
+    }
 }
 
 /// What all jobs share.
@@ -728,11 +743,11 @@ impl Dispatcher<'_> {
 
     /// How long the next slice of a target is.
     fn slice_time(&self, state: &TargetState, targets: usize) -> Duration {
-        let wanted = match state.record.estimate.slices {
-            0 => FIRST_SLICE,
-            _ => (state.overhead * 10).clamp(SLICE_MIN, SLICE_MAX),
-        };
+        let wanted = state.wanted_time();
         let (Some(time), Some(left)) = (self.run.time, self.time_left()) else { return wanted };
+        if state.is_unjudged() {
+            return wanted.min(left);
+        }
         // In a short time each target has its turn.
         let fair = time * self.run.jobs / u32::try_from(targets.max(1) * 3).unwrap_or(u32::MAX);
         wanted.min(fair.max(SHORTEST_SLICE)).min(left)
@@ -1017,6 +1032,16 @@ mod tests {
 
     fn set_aside(target: TargetState) -> TargetState {
         TargetState { record: TargetRecord { troubles: TROUBLES_MAX, ..target.record }, ..target }
+    }
+
+    #[test]
+    fn a_target_none_of_whose_runs_was_at_its_end_gets_the_longest_slice() {
+        let mut target = target(None, false);
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (false, FIRST_SLICE));
+        target.record.estimate.slices = 1;
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (true, SLICE_MAX));
+        target.record.executions = 1;
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (false, SLICE_MIN));
     }
 
     #[test]
