@@ -554,8 +554,10 @@ impl FleetDocument {
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_idle || self.unreadable_failures > 0)
-        {
+        // Nothing is known of a target none of whose runs was ever at its end: that of one which never ends is not.
+        let is_unjudged = self.targets.iter().any(|target| target.trouble.is_some() && target.executions == 0);
+        let is_error = is_idle || is_unjudged || self.unreadable_failures > 0;
+        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_error) {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
@@ -702,6 +704,40 @@ mod tests {
                         \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
                         \x20 workers    3 new, 2 not copied\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_fleet_does_not_pass_while_a_target_was_never_judged() {
+        let row = |executions, trouble: Option<&str>| FleetTargetRow {
+            name: "app.wat".to_owned(),
+            id: "app-1".to_owned(),
+            kind: "explore".to_owned(),
+            slices: 1,
+            cpu_s: 1.0,
+            executions,
+            features: 0,
+            edges: 0,
+            edges_total: 0,
+            corpus: 0,
+            rate: 0.0,
+            chance_if_doubled: None,
+            chance_if_doubled_range: None,
+            chance_in_minute: None,
+            estimated_undiscovered_edges: None,
+            detectable_one_in: 0,
+            failures: 0,
+            unreadable_failures: 0,
+            news_at: None,
+            trouble: trouble.map(str::to_owned),
+        };
+        let status = |other| {
+            let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+            document.targets = vec![row(9, None), other];
+            document.settle();
+            document.status
+        };
+        let why = Some("its first run was not at its end");
+        assert_eq!([row(0, why), row(3, why), row(0, None)].map(status), [Status::Error, Status::Pass, Status::Pass]);
     }
 
     #[test]
