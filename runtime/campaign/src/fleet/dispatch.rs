@@ -746,7 +746,8 @@ impl Dispatcher<'_> {
         let wanted = state.wanted_time();
         let (Some(time), Some(left)) = (self.run.time, self.time_left()) else { return wanted };
         if state.is_unjudged() {
-            return wanted.min(left);
+            // The others have their turns in the other half.
+            return wanted.min((left / 2).max(SHORTEST_SLICE)).min(left);
         }
         // In a short time each target has its turn.
         let fair = time * self.run.jobs / u32::try_from(targets.max(1) * 3).unwrap_or(u32::MAX);
