@@ -159,6 +159,31 @@ fn runs_that_an_exploration_has_kept_are_cases() {
 }
 
 #[test]
+fn a_branch_that_an_exploration_has_reached_is_one_of_its_cases() {
+    let odd = |told: &str| {
+        format!(
+            "(if (i32.and (i32.load8_u (i32.const 96)) (i32.const 1)) (then {told} (call $say (i32.const 1) (i32.const 10))))"
+        )
+    };
+    let fozzy = both(&program("", &odd("")), &program("", &odd("(i32.store8 (i32.const 38) (i32.const 69))")));
+    for seed in ["1", "2", "3", "4"] {
+        let explore = ["explore", "old.wat", "--runs", "100", "--seed", seed, "--json", "--no-store"];
+        let explored = fozzy.run(&[&explore[..], &["--save-state", "explored.json"]].concat()).exits(0).json();
+        let edges = &explored["explore"]["edges"];
+        assert_eq!(edges, &explored["explore"]["edgesTotal"], "{explored:#}");
+        let found = diff(&fozzy, &["--exploration", "explored.json", "--no-store"], 1);
+        assert_eq!(whats(&found)[0], "stdout", "seed {seed}: {found:#}");
+        let coverage = ["coverage", "explored.json", "--target", "old.wat", "--json"];
+        let covered = fozzy.run(&coverage).exits(0).json();
+        assert_eq!(&covered["totals"]["edges"]["hit"], edges, "seed {seed}: {covered:#}");
+        // An exploration that continues it has them, too.
+        let further = ["--resume=explored.json", "--runs", "1", "--save-state", "explored.json"];
+        fozzy.run(&[&["explore", "old.wat", "--no-store"], &further[..]].concat()).exits(0);
+        diff(&fozzy, &["--exploration", "explored.json", "--no-store"], 1);
+    }
+}
+
+#[test]
 fn programs_that_never_end_are_compared_as_far_as_both_come() {
     let endless =
         |work: &str| program("", &format!("(loop $again {work} (call $say (i32.const 1) (i32.const 4)) (br $again))"));

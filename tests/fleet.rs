@@ -214,20 +214,23 @@ fn tests_that_come_and_go_join_and_leave_a_fleet_that_works() {
     let mut child = fozzy.start(&fleet);
     wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
     fozzy.write("parse.wat", PARSE);
-    fozzy.write("broken.wasm", "\0asm nonsense");
+    // A name has no line of its own, whatever is in it.
+    fozzy.write("broken\nfound.wasm", "\0asm nonsense");
     fs::remove_file(fozzy.path("draws.wat")).expect("it is there");
     let corpus = fozzy.path(".fozzy/corpora/parse.LLVMFuzzerTestOneInput");
     wait::while_running(&mut child, "a slice of the new target", || corpus.is_dir());
     fozzy.shell(&format!("kill -TERM {}", child.id())).exits(0);
     let ended = Ran::of(&fleet, wait::output(child));
-    for line in
-        ["new: parse.wat LLVMFuzzerTestOneInput", "gone, and searched no more: draws.wat", "not collected: broken"]
-    {
+    for line in [
+        "new: parse.wat LLVMFuzzerTestOneInput",
+        "gone, and searched no more: draws.wat",
+        r"not collected: broken\u{a}found.wasm",
+    ] {
         assert!(ended.err().contains(line), "{line}: {}", ended.err());
     }
     let ended = ended.json();
     assert_eq!(rows(&ended, "targets", "name"), ["parse.wat LLVMFuzzerTestOneInput"], "{ended:#}");
-    assert_eq!(rows(&ended, "notCollected", "name"), ["broken.wasm"], "{ended:#}");
+    assert_eq!(rows(&ended, "notCollected", "name"), ["broken\nfound.wasm"], "{ended:#}");
 }
 
 #[test]
@@ -341,6 +344,24 @@ fn two_fleets_share_a_store_and_neither_a_signal_nor_a_kill_loses_what_is_kept()
     fozzy.shell(&format!("kill -TERM {}", other.id())).exits(0);
     let ended = Ran::of(&fleet, wait::output(other)).exits(1).json();
     assert_eq!((&ended["interrupted"], rows(&ended, "failures", "signature").len()), (&json!(true), 2), "{ended:#}");
+}
+
+#[test]
+fn the_slices_of_a_fleet_that_is_killed_stand_in_its_row() {
+    let fozzy = project();
+    let counted = || {
+        let known = fozzy.run(&["fleet", "--collect", "--json"]).json();
+        known["targets"][0]["slices"].as_u64().unwrap_or_default()
+    };
+    // A slice takes three seconds, so that the kill comes in the middle of the second one.
+    let mut fleet = fozzy.start(&["fleet", "--jobs", "1", "--time", "9s", "--no-dashboard", "--json"]);
+    wait::while_running(&mut fleet, "a slice", || counted() > 0);
+    fleet.kill().expect("it runs");
+    wait::exit(&mut fleet);
+    let rows = fs::read_dir(fozzy.path(".fozzy/fleet/values/workers")).expect("they are kept").flatten();
+    let rows: Vec<Value> = rows.filter_map(|row| serde_json::from_slice(&fs::read(row.path()).ok()?).ok()).collect();
+    assert_eq!((rows.len(), rows[0]["slices"].as_u64()), (1, Some(counted())), "{rows:#?}");
+    assert!(rows[0]["cpuS"].as_f64() > Some(0.0), "{rows:#?}");
 }
 
 #[test]

@@ -207,6 +207,22 @@ fn a_repair_that_shifts_all_decisions_is_seen_by_runs_of_both_programs() {
 }
 
 #[test]
+fn a_failure_too_rare_for_other_seeds_is_tried_behind_what_is_drawn_before_it_now() {
+    let fozzy = Fozzy::new();
+    let rare = "(i32.eq (i32.load (i32.const 0)) (i32.const 1397966163))";
+    fozzy.write("app.wat", drawing(&[8], rare));
+    fozzy.run(&["explore", "app.wat", "--runs", "1000", "--stop", "failure", "--no-shrink"]).exits(4);
+    assert_eq!(seed(&fozzy, 1)["state"], "still there");
+    fozzy.write("app.wat", drawing(&[8, 8], rare));
+    let shifted = seed(&fozzy, 1);
+    assert_eq!(shifted["state"], "still there", "{shifted:#}");
+    let note = shifted["note"].as_str().expect("it says how");
+    assert!(note.contains("with 1 other decision before decision 0, it fails so again"), "{note}");
+    fozzy.write("app.wat", drawing(&[8, 8], NEVER));
+    assert_eq!(seed(&fozzy, 0)["state"], "fixed");
+}
+
+#[test]
 fn a_repair_of_another_machine_of_the_plan_is_seen() {
     let fozzy = Fozzy::new();
     fozzy.write("app.wat", drawing(&[8], NEVER));

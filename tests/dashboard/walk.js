@@ -114,7 +114,18 @@ const walk = async (page, isServed, look) => {
   for (const [key, title] of [["2", "Failures"], ["3", "Workers"], ["4", "Collection"], ["5", "Runs of the project"], ["6", "Patches"]]) {
     await page.keyboard.press(key);
     await heading(title);
-    if (key === "2") assert.strictEqual(await page.locator("article.failure").count(), 2);
+    if (key === "2") {
+      assert.strictEqual(await page.locator("article.failure").count(), 2);
+      const widens = await page.evaluate(() => {
+        const link = document.querySelector("article.failure a[href^='#/target/']");
+        const name = link.textContent;
+        link.textContent = "n".repeat(200);
+        const widens = document.documentElement.scrollWidth > innerWidth;
+        link.textContent = name;
+        return widens;
+      });
+      assert(!widens, "a long name without blanks makes the failures wider than the window");
+    }
     if (key === "3") assert(await page.locator(".track i").count() > 1, "slices are drawn");
     if (key === "4") {
       await page.getByText("library<b>.wat", { exact: true }).waitFor();
@@ -137,6 +148,11 @@ const walk = async (page, isServed, look) => {
     await page.getByRole("link", { name: "story, stack and profile" }).first().click();
     const story = await opened;
     await story.getByText("unreachable").first().waitFor();
+    const room = await story.evaluate(() => {
+      document.querySelector(".case > summary code").textContent = "n".repeat(200);
+      return document.querySelector(".case > summary .remark").clientWidth;
+    });
+    assert(room >= 200, `a long name leaves ${room} pixels for what has failed`);
     await story.close();
   }
   const before = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -145,6 +161,8 @@ const walk = async (page, isServed, look) => {
   await page.keyboard.press("?");
   await page.getByRole("heading", { name: "Keys" }).waitFor();
   await page.keyboard.press("Escape");
+  // What is no escape is no error.
+  await page.evaluate(() => { location.hash = "#/%E0%A4"; });
   await page.keyboard.press("1");
   await heading("All targets");
 };

@@ -11,6 +11,7 @@ use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::Stopwatch;
 use fozzy_engine::Interrupt;
+use fozzy_report::fleet::FIRST_RUN_WITHOUT_END;
 use fozzy_trace::plan::Limits;
 use fozzy_trace::{Duration, counted};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -144,7 +145,7 @@ pub(crate) fn first_run_error(name: &str, error: CampaignError) -> CampaignError
 
 /// A search without a single run: it has no verdict.
 pub fn nothing_tried(name: &str) -> CampaignError {
-    let message = format!("{name}: nothing was tried: its first run was not at its end when the time was over");
+    let message = format!("{name}: nothing was tried: {FIRST_RUN_WITHOUT_END}");
     CampaignError::new(ErrorKind::Target, message)
         .hint("--fuel N bounds the instructions of a run, which is a timeout then; a longer --time waits for it")
 }

@@ -41,7 +41,9 @@ pub struct ExportedSite {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What is not among them, and why: a trace that is missing or damaged in the store.
+    /// Whether all is among them that the store has: no trace is missing or damaged there, and no record of a failure that may stand is unreadable.
+    pub is_whole: bool,
+    /// What the fleet's document has to say, and what is not among them, and why.
     pub warnings: Vec<String>,
 }
 
@@ -51,8 +53,9 @@ pub struct ExportedSite {
 /// # Errors
 /// When the store does not answer or a file cannot be written.
 pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result<ExportedSite, DashboardError> {
-    let mut site = ExportedSite { files: 0, bytes: 0, warnings: Vec::new() };
     let mut fleet = source.fleet()?;
+    let (is_whole, warnings) = (fleet.unreadable_failures == 0, fleet.warnings.clone());
+    let mut site = ExportedSite { files: 0, bytes: 0, is_whole, warnings };
     let (mut targets, mut testcases, mut subjects) = (Map::new(), Map::new(), Vec::new());
     for target in &fleet.targets {
         let document = source.target(&target.id, 0)?;
@@ -75,6 +78,7 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
             Ok(trace) => trace,
             Err(why) => {
                 let FleetFailureRow { signature, target, .. } = failure;
+                site.is_whole = false;
                 site.warnings.push(format!("{signature} in {target} is written without its trace: {why}"));
                 absent.extend(["fozzy", "patch", "seed.patch"].map(address));
                 continue;
@@ -92,7 +96,7 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
         subjects.push(ExecutedSubject::Failure(failure.trace.clone()));
         subjects.extend(FailureMeasure::ALL.map(|measure| ExecutedSubject::Measured(failure.trace.clone(), measure)));
     }
-    fleet.warnings.extend(site.warnings.iter().cloned());
+    fleet.warnings.clone_from(&site.warnings);
     let runs = source.runs();
     let latest = runs.iter().map(|run| &run.run_id).filter(|id| is_plain(id)).take(RUN_PAGES_MAX);
     subjects.extend(latest.map(|id| ExecutedSubject::Run(id.clone())));

@@ -118,6 +118,9 @@ pub struct FleetTargetRow {
     pub detectable_one_in: u64,
     /// Failures that stand.
     pub failures: u64,
+    /// Records of its failures that may stand and cannot be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable_failures: u64,
     /// When something new was found last (RFC 3339); absent when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news_at: Option<String>,
@@ -265,7 +268,7 @@ pub struct DashboardDocument {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What was not written, and why.
+    /// What was not written, and why; of an export also what the fleet's document has to say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -552,8 +555,11 @@ impl FleetDocument {
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_idle || self.unreadable_failures > 0)
-        {
+        let has_no_end = |why: &String| why.contains(FIRST_RUN_WITHOUT_END);
+        let is_unjudged =
+            self.targets.iter().any(|row| row.executions == 0 && row.trouble.as_ref().is_some_and(has_no_end));
+        let is_error = is_idle || is_unjudged || self.unreadable_failures > 0;
+        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_error) {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
@@ -566,6 +572,9 @@ fn notes(warnings: &[String], style: Style) -> String {
     let note = |warning: &String| wrapped(&fit(&format!("note: {warning}"), usize::MAX), style.room(0));
     warnings.iter().flat_map(note).map(|line| format!("{line}\n")).collect()
 }
+
+/// Why a target has no result whose first run took longer than its slice. Nothing is known of it then: a program may never end.
+pub const FIRST_RUN_WITHOUT_END: &str = "its first run was not at its end when the time was over";
 
 /// Characters before what is said of a target.
 const MARGIN: usize = 15;
@@ -700,6 +709,41 @@ mod tests {
                         \x20 targets    2 merged, 1 replaced, 1,200 left as they were\n\
                         \x20 workers    3 new, 2 not copied\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_fleet_does_not_pass_while_a_target_was_never_judged() {
+        let row = |executions, trouble: Option<&str>| FleetTargetRow {
+            name: "app.wat".to_owned(),
+            id: "app-1".to_owned(),
+            kind: "explore".to_owned(),
+            slices: 1,
+            cpu_s: 1.0,
+            executions,
+            features: 0,
+            edges: 0,
+            edges_total: 0,
+            corpus: 0,
+            rate: 0.0,
+            chance_if_doubled: None,
+            chance_if_doubled_range: None,
+            chance_in_minute: None,
+            estimated_undiscovered_edges: None,
+            detectable_one_in: 0,
+            failures: 0,
+            unreadable_failures: 0,
+            news_at: None,
+            trouble: trouble.map(str::to_owned),
+        };
+        let status = |other| {
+            let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+            document.targets = vec![row(9, None), other];
+            document.settle();
+            document.status
+        };
+        let (endless, other) = (Some(FIRST_RUN_WITHOUT_END), Some("it asks for nothing that could be varied"));
+        let rows = [row(0, endless), row(3, endless), row(0, other), row(0, None)];
+        assert_eq!(rows.map(status), [Status::Error, Status::Pass, Status::Pass, Status::Pass]);
     }
 
     #[test]

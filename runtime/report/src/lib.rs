@@ -81,7 +81,7 @@ pub use layout::Layout;
 pub use machine_line::MachineLine;
 pub use maximize::{MaximizeFailure, MaximizePoint, MaximizeSummary};
 pub use playback::RunPlayback;
-pub use pretty::{Style, pretty, run_line, shell_path, shell_word};
+pub use pretty::{Style, pretty, printable_line, run_line, shell_path, shell_word};
 pub use printable::{dialogue_bytes, printable, printable_bytes};
 pub use query::{QueryError, paths, query};
 pub use sarif::sarif;

@@ -19,6 +19,7 @@ use fozzy_trace::outcome::RelatedStack;
 use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::{Duration, Finding, PeerStack, Status};
 pub(crate) use fozzy_trace::{counted, grouped};
+use std::borrow::Cow;
 
 /// How to mark words. The empty style writes plain text.
 #[derive(Clone, Copy, Debug)]
@@ -79,12 +80,20 @@ impl Style {
 /// Characters that are shown on the narrowest terminal.
 const ROOM_MIN: usize = 20;
 
-/// Text of at most `room` characters, in one line: line feeds and tabs are escaped as [`crate::printable()`] escapes other control
+/// A name, or another text of somebody else, inside of a line: line ends and tabs are escaped as [`crate::printable()`] escapes other
+/// control characters, so that it forges no line of its own.
+#[must_use]
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    match text.contains(['\n', '\r', '\t']) {
+        false => Cow::Borrowed(text),
+        true => Cow::Owned(text.replace('\n', "\\u{a}").replace('\r', "\\u{d}").replace('\t', "\\u{9}")),
+    }
+}
+
+/// Text of at most `room` characters, in one line: line ends and tabs are escaped as [`crate::printable()`] escapes other control
 /// characters, so that no name forges a row. A cut is shown by an ellipsis.
 pub(crate) fn fit(text: &str, room: usize) -> String {
-    if text.contains(['\n', '\t']) {
-        return fit(&text.replace('\n', "\\u{a}").replace('\t', "\\u{9}"), room);
-    }
+    let text = &*printable_line(text);
     if text.chars().count() <= room {
         return text.to_owned();
     }
@@ -93,9 +102,7 @@ pub(crate) fn fit(text: &str, room: usize) -> String {
 
 /// The same for a text that ends with what a reader looks for, such as a file and a line: it is cut in the middle.
 pub(crate) fn fit_ends(text: &str, room: usize) -> String {
-    if text.contains(['\n', '\t']) {
-        return fit_ends(&text.replace('\n', "\\u{a}").replace('\t', "\\u{9}"), room);
-    }
+    let text = &*printable_line(text);
     let all = text.chars().count();
     if all <= room {
         return text.to_owned();
@@ -554,6 +561,13 @@ mod tests {
     use crate::summary::{RunIdentity, TargetSummary, WallFacts};
     use fozzy_trace::file::{NodeOutcome, RecordedOutcome, StreamDigest};
     use fozzy_trace::{Digest, ExecutionEnd, FindingKind, Instant, Seed, Verdict};
+
+    #[test]
+    fn a_name_in_a_line_begins_no_other_one() {
+        assert!(matches!(printable_line("scenarios/new.wat"), Cow::Borrowed("scenarios/new.wat")));
+        assert_eq!(printable_line("new\nfound\r\n\tx"), "new\\u{a}found\\u{d}\\u{a}\\u{9}x");
+        assert_eq!((fit("a\nb", 20), fit_ends("a\tb", 20)), ("a\\u{a}b".to_owned(), "a\\u{9}b".to_owned()));
+    }
 
     #[test]
     fn numbers_and_words_are_for_people() {

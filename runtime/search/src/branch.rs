@@ -3,6 +3,7 @@
 //! ```text
 //! recorded   a b c d e f          at 3, with another seed
 //! branch     a b c x y z …        x, y, z as that seed has them
+//! inserting  a b c x d e f        the recording goes on behind what was inserted
 //! ```
 //!
 //! Invariants: the first answers are those of the recording, however they came about there; the trace of a branch needs neither
@@ -19,18 +20,30 @@ pub struct Branch {
     seeded: SeededSource,
     /// Decisions that are still the recording's.
     left: u64,
+    /// Decisions that the seed answers then, before the recording goes on.
+    inserted: u64,
 }
 
 impl Branch {
     /// Leaves `recording` before its decision `at`, counted from 0; what comes then, `seed` answers.
     #[must_use]
     pub fn new(recording: &Recording, at: u64, seed: Seed) -> Branch {
-        Branch { recorded: crate::source_of(recording), seeded: SeededSource::new(seed), left: at }
+        Branch::inserting(recording, at, u64::MAX, seed)
+    }
+
+    /// Before decision `at` of `recording`, `seed` answers so many others.
+    #[must_use]
+    pub fn inserting(recording: &Recording, at: u64, others: u64, seed: Seed) -> Branch {
+        let (recorded, seeded) = (crate::source_of(recording), SeededSource::new(seed));
+        Branch { recorded, seeded, left: at, inserted: others }
     }
 
     fn is_recorded(&mut self) -> bool {
-        let is_recorded = self.left > 0;
-        self.left = self.left.saturating_sub(1);
+        let is_recorded = self.left > 0 || self.inserted == 0;
+        match self.left {
+            0 => self.inserted = self.inserted.saturating_sub(1),
+            _ => self.left -= 1,
+        }
         is_recorded
     }
 }
@@ -68,7 +81,8 @@ impl DecisionSource for Branch {
     }
 
     fn fork(&self) -> Box<dyn DecisionSource> {
-        Box::new(Branch { recorded: self.recorded.fork(), seeded: self.seeded.clone(), left: self.left })
+        let (recorded, seeded) = (self.recorded.fork(), self.seeded.clone());
+        Box::new(Branch { recorded, seeded, left: self.left, inserted: self.inserted })
     }
 
     fn observe(&mut self, ask: &BackendRequest, bytes: &mut Inputs) -> ObservationLookup {

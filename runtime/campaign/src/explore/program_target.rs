@@ -3,6 +3,7 @@
 //! ```text
 //! run       a a b c d e f ✓ something new      kept: a a b c │ cut after N answers
 //! from it   a a b c │ x y z …                  executed from the start: the same up to the place, and then other answers
+//! state     a a b c d e f                      whole: executed again, it shows the same
 //! ```
 //!
 //! What varies is everything that is asked: the turns of machines, arrival and loss on the network, whether and where faults strike,

@@ -12,6 +12,9 @@
 //! that the program passes says nothing. So both programs are run from the place where they part, under the same plan and by the same
 //! seeds: the recorded one shows how likely the failure is there.
 //!
+//! Where the program of today passes and decides more than was recorded, it may have drawn something new before what led to the failure: what was
+//! recorded is tried behind other decisions, too.
+//!
 //! A run of today that fails by the recorded decisions is never a repair: with the same words at another place, it is the same failure, which
 //! has moved; with others, it is a failure of its own.
 //!
@@ -28,6 +31,7 @@ use fozzy_search::{Branch, QuestionCount, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{
     Execution, ExecutionEnd, Executor, FailureSignature, HistoryEntry, Plan, RunningDigest, Seed, Status, Verdict,
+    counted,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,6 +42,8 @@ const FAILURES_ASKED: u64 = 6;
 const RUNS_MAX: u64 = 500;
 /// Runs of the program of today where it decides all that was recorded, and more.
 const RUNS_AFTER: u64 = 100;
+/// Runs of it in which some decisions come before those that were recorded, at the most.
+const RUNS_SHIFTED: usize = 100;
 /// Instructions of all these runs at the most: some seconds.
 const FUEL_MAX: u64 = 8_000_000_000;
 
@@ -94,14 +100,17 @@ impl Retrial {
         let Some(at) = parted.or(otherwise.is_some().then_some(then.len())) else {
             // What came after the failure is decided anew, and what led to it may be asked for there.
             let from = before(then.len().saturating_sub(1));
-            let failed_by = match sampled.filter(|_| now.len() > then.len()) {
-                Some(signature) => {
-                    Comparison { recording, signature, was: was.as_ref(), from }.fails_again(&mut today)?
-                }
-                None => None,
+            let Some(signature) = sampled.filter(|_| now.len() > then.len()) else {
+                return of(RegressionStatus::Fixed, None);
             };
-            let Some(_) = failed_by else { return of(RegressionStatus::Fixed, None) };
-            let words = ComparedRuns { failed_by, ..ComparedRuns::default() }.words(from);
+            let compared = Comparison { recording, signature, was: was.as_ref(), from };
+            let failed_by = compared.fails_again(&mut today)?;
+            let all = |entries: &[DecidedEntry]| entries.last().map_or(0, |entry| entry.questions);
+            let words = match failed_by {
+                Some(_) => Some(ComparedRuns { failed_by, ..ComparedRuns::default() }.words(from)),
+                None => compared.fails_shifted(&mut today, all(&then), all(&now))?,
+            };
+            let Some(words) = words else { return of(RegressionStatus::Fixed, None) };
             return of(
                 RegressionStatus::StillThere,
                 Some(format!("it passes, and decides more than was recorded; {words}")),
@@ -165,6 +174,28 @@ impl Comparison<'_> {
             fuel += execution.fuel_used;
             if self.is_failure(&execution) {
                 return Ok(Some(seed));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Before which recorded decision the program of today takes others, and fails so by those behind them, in words; `None` where it does not.
+    /// `recorded` and `decided` are the numbers of all decisions of both.
+    fn fails_shifted(&self, today: &mut Session, recorded: u64, decided: u64) -> Result<Option<String>, CampaignError> {
+        let more = 1..=decided.saturating_sub(recorded);
+        // What has led to the failure is most often what was decided last.
+        let places = more.flat_map(|others| (0..recorded).rev().map(move |at| (at, others)));
+        let mut fuel = 0;
+        for (at, others) in places.take(RUNS_SHIFTED) {
+            if fuel >= FUEL_MAX {
+                break;
+            }
+            let source = Branch::inserting(self.recording, at, others, Seed(1));
+            let execution = today.execute(Box::new(source), 0..0)?;
+            fuel += execution.fuel_used;
+            if self.is_failure(&execution) {
+                let others = counted(others, "other decision");
+                return Ok(Some(format!("with {others} before decision {at}, it fails so again")));
             }
         }
         Ok(None)

@@ -41,7 +41,8 @@ pub struct ExploreState {
     pub runs: u64,
     /// Steps of all of them.
     pub steps: u64,
-    /// The paths to the places that are worth continuing from.
+    /// The paths to the places that are worth continuing from. Of a program that is run whole: those of the runs that have shown something new, each
+    /// to its end; of an older version, beginnings of these.
     pub stories: Vec<DecisionPath>,
     /// The paths of what was found: an exploration that continues it takes them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

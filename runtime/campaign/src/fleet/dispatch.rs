@@ -30,6 +30,7 @@ use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
+use fozzy_report::{WallFacts, printable_line};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,6 +137,21 @@ impl TargetState {
 
     fn is_set_aside(&self) -> bool {
         self.record.troubles >= TROUBLES_MAX
+    }
+
+    /// Whether it has had a slice, and none of its runs was at its end: that of a program which never ends takes all its instructions, which
+    /// may be longer than other slices.
+    fn is_unjudged(&self) -> bool {
+        self.record.estimate.slices > 0 && self.record.executions == 0
+    }
+
+    /// How long its next slice is where time has no bound.
+    fn wanted_time(&self) -> Duration {
+        match self.record.estimate.slices {
+            0 => FIRST_SLICE,
+            _ if self.is_unjudged() => SLICE_MAX,
+            _ => (self.overhead * 10).clamp(SLICE_MIN, SLICE_MAX),
+        }
     }
 }
 
@@ -270,6 +286,8 @@ struct Dispatcher<'a> {
     program: PathBuf,
     clock: Stopwatch,
     worker: String,
+    /// Held by who writes the row of this worker, so that an older one never takes the place of a newer one.
+    row: Mutex<()>,
     state: Mutex<FleetState>,
     /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
     building: RwLock<()>,
@@ -292,7 +310,7 @@ impl FleetRun<'_> {
         self.project.remarks.text(&format!("fleet of {}, in {}\n", counted(found, "target"), self.store.place()));
         for refused in &collection.uncollected {
             let why = refused.why.lines().next().unwrap_or_default();
-            self.project.remarks.text(&format!("not collected: {}: {why}\n", refused.name));
+            self.project.remarks.text(&format!("not collected: {}: {why}\n", printable_line(&refused.name)));
         }
         let state = FleetState::new(targets, self.seed);
         let program = std::env::current_exe().map_err(|error| {
@@ -310,12 +328,13 @@ impl FleetRun<'_> {
             program,
             clock,
             worker,
+            row: Mutex::default(),
             state: Mutex::new(state),
             building: RwLock::new(()),
             is_over,
         };
         let mut warnings = dispatcher.remember_targets()?;
-        dispatcher.work(&started_at)?;
+        dispatcher.work()?;
         let elapsed = dispatcher.clock.elapsed();
         let collection = self.collector.current().get();
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
@@ -403,8 +422,8 @@ impl Dispatcher<'_> {
     }
 
     /// Runs all jobs to their end, and says how it goes.
-    fn work(&self, started_at: &str) -> Result<(), CampaignError> {
-        self.put_worker(started_at, false)?;
+    fn work(&self) -> Result<(), CampaignError> {
+        self.put_worker(false)?;
         // What fleets have left here that were killed, or whose store was away.
         self.merge()?;
         let has_ended = AtomicBool::new(false);
@@ -441,7 +460,7 @@ impl Dispatcher<'_> {
                         true => self.run.project.remarks.live(&line),
                         false => self.run.project.remarks.text(&format!("{line}\n")),
                     }
-                    if let Err(error) = self.put_worker(started_at, false) {
+                    if let Err(error) = self.put_worker(false) {
                         self.fail(error);
                     }
                 }
@@ -459,7 +478,7 @@ impl Dispatcher<'_> {
             self.spool.forget_held();
             self.bring()?;
         }
-        self.put_worker(started_at, true)
+        self.put_worker(true)
     }
 
     /// What a request came to; `None` when the store does not answer: the fleet goes on alone.
@@ -510,7 +529,8 @@ impl Dispatcher<'_> {
             false => String::new(),
         };
         self.run.project.remarks.text(&format!(
-            "{target}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n"
+            "{}: {holder} holds its records{after_kill}; what is found waits in {place} until then\n",
+            printable_line(target)
         ));
     }
 
@@ -518,7 +538,8 @@ impl Dispatcher<'_> {
         let collection = self.run.collector.current().get();
         for (signature, trace) in &merged.found {
             let command = self.view(&collection).replay_command(trace);
-            self.run.project.remarks.text(&format!("found {signature} in {}\n  {command}\n", slice.name));
+            let (what, name) = (signature.to_string(), printable_line(&slice.name));
+            self.run.project.remarks.text(&format!("found {} in {name}\n  {command}\n", printable_line(&what)));
         }
         self.warn(merged.warnings);
         let mut state = self.lock();
@@ -545,13 +566,15 @@ impl Dispatcher<'_> {
         }
     }
 
-    fn put_worker(&self, started_at: &str, has_ended: bool) -> Result<(), CampaignError> {
+    /// Keeps what this process has done.
+    fn put_worker(&self, has_ended: bool) -> Result<(), CampaignError> {
+        let _row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
         let (slices, cpu_s, recent) = {
             let state = self.lock();
             (state.slices, state.cpu.as_secs_f64(), state.recent.clone())
         };
         let (version, pid) = (self.run.version.to_owned(), std::process::id());
-        let (started_at, seen_at) = (started_at.to_owned(), self.clock.facts().finished_at);
+        let WallFacts { started_at, finished_at: seen_at, .. } = self.clock.facts();
         let record = FleetWorkerRecord { version, pid, started_at, seen_at, slices, cpu_s, has_ended, recent };
         let put = FleetRecords { store: &self.store }.put_worker(&self.worker, &record).map_err(store_error);
         match self.unless_away(put)? {
@@ -612,15 +635,16 @@ impl Dispatcher<'_> {
         };
         let say = |line: String| self.run.project.remarks.text(&format!("{line}\n"));
         for row in now.uncollected.iter().filter(|row| !before.uncollected.contains(row)) {
-            say(format!("not collected: {}: {}", row.name, row.why.lines().next().unwrap_or_default()));
+            let why = row.why.lines().next().unwrap_or_default();
+            say(format!("not collected: {}: {why}", printable_line(&row.name)));
         }
         let mut new: BTreeMap<&str, &FleetTarget> =
             now.targets.iter().map(|target| (target.id.as_str(), target)).collect();
         for known in &mut self.lock().targets {
             let found = new.remove(known.target.id.as_str());
             match (known.is_gone, found) {
-                (false, None) => say(format!("gone, and searched no more: {}", known.target.name)),
-                (true, Some(_)) => say(format!("there again: {}", known.target.name)),
+                (false, None) => say(format!("gone, and searched no more: {}", printable_line(&known.target.name))),
+                (true, Some(_)) => say(format!("there again: {}", printable_line(&known.target.name))),
                 _ => {}
             }
             known.is_gone = found.is_none();
@@ -632,7 +656,7 @@ impl Dispatcher<'_> {
             let known = FleetRecords { store: &self.store }.target(&target.id).map_err(store_error);
             let (record, refused) = self.unless_away(known)?.unwrap_or_default();
             self.warn(refused.into_iter().collect());
-            say(format!("new: {}", target.name));
+            say(format!("new: {}", printable_line(&target.name)));
             let record = TargetRecord { troubles: 0, ..record };
             self.lock().targets.push(TargetState { record, ..TargetState::new(target) });
         }
@@ -740,11 +764,12 @@ impl Dispatcher<'_> {
 
     /// How long the next slice of a target is.
     fn slice_time(&self, state: &TargetState, targets: usize) -> Duration {
-        let wanted = match state.record.estimate.slices {
-            0 => FIRST_SLICE,
-            _ => (state.overhead * 10).clamp(SLICE_MIN, SLICE_MAX),
-        };
+        let wanted = state.wanted_time();
         let (Some(time), Some(left)) = (self.run.time, self.time_left()) else { return wanted };
+        if state.is_unjudged() {
+            // The others have their turns in the other half.
+            return wanted.min((left / 2).max(SHORTEST_SLICE)).min(left);
+        }
         // In a short time each target has its turn.
         let fair = time * self.run.jobs / u32::try_from(targets.max(1) * 3).unwrap_or(u32::MAX);
         wanted.min(fair.max(SHORTEST_SLICE)).min(left)
@@ -828,7 +853,8 @@ impl Dispatcher<'_> {
         (slice.ended_at, slice.ended_at_s) = (self.clock.facts().finished_at, unix_seconds());
         if slice.troubles == TROUBLES_MAX {
             let why = slice.trouble.as_deref().and_then(|why| why.lines().next()).unwrap_or_default();
-            self.run.project.remarks.text(&format!("set aside until it changes: {}: {why}\n", target.name));
+            let line = format!("set aside until it changes: {}: {why}\n", printable_line(&target.name));
+            self.run.project.remarks.text(&line);
         }
         let found_before = {
             // While the store is away, the division goes by what is known here.
@@ -845,6 +871,8 @@ impl Dispatcher<'_> {
             state.discoveries
         };
         self.spool.put(&slice)?;
+        // Whatever ends this process from here on, its row has all slices that are counted.
+        self.put_worker(false)?;
         self.merge()?;
         let mut state = self.lock();
         let row = FleetSliceRow {
@@ -854,7 +882,8 @@ impl Dispatcher<'_> {
             news: state.discoveries.saturating_sub(found_before),
         };
         FleetWorkerRecord::remember(&mut state.recent, row);
-        Ok(())
+        drop(state);
+        self.put_worker(false)
     }
 
     /// Says each thing once.
@@ -926,9 +955,10 @@ impl Dispatcher<'_> {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
                 tried => tried.map_err(|error| error.to_string()),
             };
+            let signature = failure.signature.to_string();
             words.push(match &tried {
-                Ok(status) => format!("  {}: {}\n", status.word(), failure.signature),
-                Err(why) => format!("  cannot be tried: {}: {why}\n", failure.signature),
+                Ok(status) => format!("  {}: {}\n", status.word(), printable_line(&signature)),
+                Err(why) => format!("  cannot be tried: {}: {why}\n", printable_line(&signature)),
             });
             if tried != Ok(RegressionStatus::StillThere) {
                 self.spool.forget_failure(&target.id, &failure.signature);
@@ -965,7 +995,7 @@ impl Dispatcher<'_> {
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
         }
         if !words.is_empty() {
-            let line = format!("{} has changed; its failures:\n{}", target.name, words.concat());
+            let line = format!("{} has changed; its failures:\n{}", printable_line(&target.name), words.concat());
             self.run.project.remarks.text(&line);
         }
         Ok(true)
@@ -1025,6 +1055,16 @@ mod tests {
 
     fn set_aside(target: TargetState) -> TargetState {
         TargetState { record: TargetRecord { troubles: TROUBLES_MAX, ..target.record }, ..target }
+    }
+
+    #[test]
+    fn a_target_none_of_whose_runs_was_at_its_end_gets_the_longest_slice() {
+        let mut target = target(None, false);
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (false, FIRST_SLICE));
+        target.record.estimate.slices = 1;
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (true, SLICE_MAX));
+        target.record.executions = 1;
+        assert_eq!((target.is_unjudged(), target.wanted_time()), (false, SLICE_MIN));
     }
 
     #[test]

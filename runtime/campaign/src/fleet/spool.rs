@@ -391,11 +391,15 @@ impl Spool {
         Ok(worker == self.worker || self.store.acquire(&lease, &self.worker).map_err(store_error)?.is_some())
     }
 
-    /// Brings the store what workers have done while it was away.
+    /// Brings the store what workers have done while it was away, but for what it knows better since.
     fn merge_workers(&self, store: &dyn SharedStore) -> Result<(), CampaignError> {
         for (worker, record) in (FleetRecords { store: &self.store }).workers().map_err(store_error)? {
             if self.may_take(&worker)? {
-                FleetRecords { store }.put_worker(&worker, &record).map_err(store_error)?;
+                let records = FleetRecords { store };
+                let known = records.workers().map_err(store_error)?;
+                if !known.iter().any(|(name, known)| *name == worker && known.slices > record.slices) {
+                    records.put_worker(&worker, &record).map_err(store_error)?;
+                }
                 self.store.delete(&StoreKey::new(&["workers", &worker])).map_err(store_error)?;
             }
         }

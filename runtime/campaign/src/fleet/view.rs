@@ -13,7 +13,7 @@ use super::discovery::{FleetCollection, FleetTarget, FleetTargetKind, Uncollecte
 use super::page_command::{FailureMeasure, TargetMeasure};
 use super::patches::FailurePatch;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecord};
-use super::shared_store::{SharedStore, SharedStoreError, with_masked_password};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, with_masked_password};
 use super::spool::WaitingFailure;
 use super::testcases::{TargetTestcases, TestcaseBytes, TestcasePage};
 use crate::explore::regression_status::RegressionStatus;
@@ -53,8 +53,9 @@ impl FleetView<'_> {
             let (record, refused) = records.target(&target.id)?;
             document.warnings.extend(refused);
             let (known, unreadable) = records.failures_and_refused(&target.id)?;
-            for (state, key, why) in unreadable {
-                document.unreadable_failures += u64::from(state != FailureState::Fixed);
+            let unreadable_failures = may_stand(&unreadable);
+            document.unreadable_failures += unreadable_failures;
+            for (_, key, why) in unreadable {
                 let command = self.store_command("dismiss", &key.to_string());
                 document.warnings.push(format!(
                     "{why}; a failure that is found again is written anew, and who knows that it is mended forgets it: {command}"
@@ -71,7 +72,8 @@ impl FleetView<'_> {
                 document.warnings.extend(why);
             }
             let failures = self.failure_rows(target, known);
-            document.targets.push(target_row(target, &record, &failures));
+            let row = target_row(target, &record, &failures);
+            document.targets.push(FleetTargetRow { unreadable_failures, ..row });
             document.failures.extend(failures);
         }
         document.slices = document.targets.iter().map(|target| target.slices).sum();
@@ -189,13 +191,17 @@ impl FleetView<'_> {
     ) -> Result<Option<FleetTargetDocument>, SharedStoreError> {
         let Some(target) = self.collected(id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
-        let failures = self.failure_rows(target, records.failures(id)?);
+        let (known, unreadable) = records.failures_and_refused(id)?;
+        let failures = self.failure_rows(target, known);
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
         let (record, _) = records.target(id)?;
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
-            target: target_row(target, &record, &failures),
+            target: FleetTargetRow {
+                unreadable_failures: may_stand(&unreadable),
+                ..target_row(target, &record, &failures)
+            },
             failures,
             properties: record.properties,
             history: records.history(id)?,
@@ -330,6 +336,11 @@ fn waiting_row(
     }
 }
 
+/// How many of some records that cannot be read may be of failures that stand.
+fn may_stand(unreadable: &[(FailureState, StoreKey, String)]) -> u64 {
+    unreadable.iter().filter(|(state, ..)| *state != FailureState::Fixed).count() as u64
+}
+
 fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFailureRow]) -> FleetTargetRow {
     FleetTargetRow {
         name: target.name.clone(),
@@ -351,6 +362,7 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
             .map(|edges| edges.min(record.edges_total.saturating_sub(record.edges) as f64)),
         detectable_one_in: detectable_one_in(record.program_executions),
         failures: failures.iter().filter(|row| row.stands()).count() as u64,
+        unreadable_failures: 0,
         news_at: record.news_at.clone(),
         trouble: record.trouble.clone(),
     }

@@ -42,9 +42,8 @@ pub(crate) fn dashboard(context: &Context, args: &DashboardArgs) -> Result<ExitC
     if let Some(folder) = &args.export {
         let site = export(&source, folder, args.execute).map_err(refused)?;
         let path = folder.join("index.html").display().to_string();
-        let is_whole = site.warnings.is_empty();
         context.printer.document(&DashboardDocument::written(path, (site.files, site.bytes), site.warnings))?;
-        return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) });
+        return Ok(if site.is_whole { ExitCode::SUCCESS } else { ExitCode::from(EXIT_ERROR) });
     }
     serve_until_stopped(context, source, args.port, None)
 }

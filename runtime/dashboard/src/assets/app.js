@@ -41,6 +41,7 @@
 
   const stateOf = (target) => {
     if (target.failures > 0) return ["bad", "failing"];
+    if (target.unreadableFailures > 0) return ["fair", "unreadable"];
     if (target.trouble) return ["fair", "no result"];
     if (target.slices === 0) return ["", "not begun"];
     return ["good", "no failure"];
@@ -531,7 +532,10 @@
     ];
   };
 
-  const place = () => location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  // An address may be anybody's: what is no escape stands for itself.
+  const place = () => location.hash.replace(/^#\/?/, "").split("/").map((part) => {
+    try { return decodeURIComponent(part); } catch { return part; }
+  });
 
   // Draws the page anew. Where the reader is stays: scrolling, the search field, the focused row.
   const draw = (keeps) => {

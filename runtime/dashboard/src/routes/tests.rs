@@ -5,7 +5,7 @@ use axum::body::to_bytes;
 use fozzy_campaign::fleet::collector::CurrentCollection;
 use fozzy_campaign::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
 use fozzy_campaign::fleet::records::{CountedSlices, FailureState, FleetFailureRecord, FleetRecords, OtherFields};
-use fozzy_campaign::fleet::shared_store::DirectoryStore;
+use fozzy_campaign::fleet::shared_store::{DirectoryStore, StoreKey};
 use fozzy_campaign::store::RunStore;
 use fozzy_trace::{Digest, FailureSignature, FindingKind};
 use std::fs;
@@ -152,6 +152,7 @@ fn an_export_names_a_trace_that_is_missing_and_what_it_has_no_files_of() {
         let site = crate::export::export(&state.source, &folder, false).expect("written");
         let page = fs::read_to_string(folder.join("index.html")).expect("a page");
         let there = ["fozzy", "patch"].map(|ending| folder.join(format!("failures/{trace}.{ending}")).exists());
+        assert_eq!(site.is_whole, site.warnings.is_empty());
         (site.warnings, page, there)
     };
     let (warnings, page, there) = written("whole");
@@ -163,6 +164,22 @@ fn an_export_names_a_trace_that_is_missing_and_what_it_has_no_files_of() {
     let expected = "panic at x in app.wasm is written without its trace: it is not in the store";
     assert_eq!((&warnings[..], there), (&[expected.to_owned()][..], [false, false]));
     assert!(page.contains(expected) && page.contains(&format!("\"absent\":[\"failures/{trace}.fozzy\"")), "{page}");
+}
+
+#[test]
+fn an_export_says_that_a_record_of_a_failure_cannot_be_read() {
+    let (place, state) = state(&[]);
+    let key = StoreKey::new(&["failures", "shrunk", "app-1", "x"]);
+    state.source.store.put(&key, b"{\"bad").expect("kept");
+    let site = crate::export::export(&state.source, &place.path().join("site"), false).expect("written");
+    assert!(!site.is_whole && site.warnings.len() == 1, "{site:?}");
+    assert!(site.warnings[0].contains("cannot be read"), "{site:?}");
+    let document = fs::read(place.path().join("site/api/fleet.json")).expect("written");
+    let document: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
+    for counts in [&document, &document["targets"][0]] {
+        assert_eq!(counts["unreadableFailures"], 1, "{document:#}");
+    }
+    assert_eq!(document["warnings"], serde_json::json!(site.warnings));
 }
 
 #[tokio::test]

@@ -327,7 +327,8 @@ impl Exploration {
         &self.findings
     }
 
-    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were.
+    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole they
+    /// are those of the runs that have shown something new, each to its end.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
         self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
     }
@@ -813,22 +814,26 @@ impl Exploration {
         let answers = run.answers.snapshot();
         self.places += 1;
         let place = PathNodeId(self.places);
-        let (checkpoint, node) = if self.options.is_whole_run {
+        let (checkpoint, node, whole) = if self.options.is_whole_run {
             // Where in it something new came is not known: any beginning of it may be what another run needs.
             let kept = self.choosing.between(0, answers.len());
             let checkpoint = io.target.capture_after(run.before.len() + kept)?;
-            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1, place))
+            let node = PathNode::from(Some(&run.before), &answers[..kept], 1, place);
+            // To its end, it shows that again.
+            let whole = PathNode::from(Some(&node), &answers[kept..], 1, place);
+            (checkpoint, node, Some(whole))
         } else {
             let steps = run.before.steps + run.steps;
-            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place))
+            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place), None)
         };
         if capture == CapturePolicy::New {
-            io.observer.on_captured(&|| node.path(&[], 0))?;
+            io.observer.on_captured(&|| whole.as_ref().unwrap_or(&node).path(&[], 0))?;
         }
         self.strategy.on_captured(place);
         run.kept = Some(KeptPlace { node: Arc::clone(&node), answers: answers.len(), steps: run.steps });
         let gone = self.frontier.add(checkpoint, node, (fresh.kind(), sum), self.options.checkpoints_max);
         gone.into_iter().for_each(|gone| io.target.release(gone));
+        whole.into_iter().for_each(|whole| self.frontier.keep_run(whole));
         self.stats.checkpoints = self.frontier.len() as u64;
         Ok(())
     }

@@ -489,10 +489,11 @@ impl RedisConnection {
             };
             if !is_away(&error) || watch.elapsed() >= wait {
                 let path = if path == self.place { path.to_owned() } else { format!("{path} in {}", self.place) };
+                let why = said(&error) + tls_advice(&self.place, error.is_timeout());
                 if is_away(&error) || is_full(&error) {
-                    return Err(SharedStoreError::Away { what, path, why: said(&error) });
+                    return Err(SharedStoreError::Away { what, path, why });
                 }
-                return Err(SharedStoreError::Io { what, path, error: io::Error::other(said(&error)) });
+                return Err(SharedStoreError::Io { what, path, error: io::Error::other(why) });
             }
             pause(next);
             next = (next * 2).min(PAUSE_MAX);
@@ -585,6 +586,14 @@ fn is_full(error: &RedisError) -> bool {
     ["OOM", "MISCONF", "READONLY"].iter().any(|word| text.contains(word))
 }
 
+/// What to do about a server that was asked in TLS and says nothing.
+pub(super) fn tls_advice(place: &str, is_silent: bool) -> &'static str {
+    match place.starts_with("rediss://") && is_silent {
+        true => "; it may not speak TLS on this port: redis:// is without",
+        false => "",
+    }
+}
+
 /// What an error says, and what to do.
 fn said(error: &RedisError) -> String {
     let text = error.to_string();
@@ -598,6 +607,7 @@ fn said(error: &RedisError) -> String {
         ("NOPERM", "the user may not do that: it needs hashes, strings and scripts below `fozzy:*`"),
         ("WRONGTYPE", "something else has a key of ours: name another prefix, ?prefix=NAME"),
         ("MOVED", "it is a cluster, which is not supported"),
+        ("did not parse", "in a user and a password, `:` is written %3A, `/` %2F, `@` %40 and `%` %25"),
     ];
     let found = advice.iter().find(|(word, _)| text.contains(word));
     let is_no_redis = matches!(error.kind(), ErrorKind::Parse);

@@ -96,10 +96,14 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
         ("redis://127.0.0.1:1/0?prefex=a", "`prefex=a` is understood as nothing"),
         ("redis://127.0.0.1:1/0?prefix=a*b", "has more than letters"),
         ("redis://name:secret@127.0.0.1:1/0", "cannot reach redis://127.0.0.1:1/0"),
+        ("redis://:secret/more@127.0.0.1:1/0", "`:` is written %3A, `/` %2F"),
     ] {
         let said = refused(address, "shop");
         assert!(said.contains(words) && !said.contains("secret"), "{address}: {said}");
     }
+    let advice = |place, is_silent| super::super::redis::tls_advice(place, is_silent);
+    assert!(advice("rediss://127.0.0.1:1/0", true).contains("may not speak TLS"));
+    assert_eq!((advice("rediss://127.0.0.1:1/0", false), advice("redis://127.0.0.1:1/0", true)), ("", ""));
     // Something that speaks otherwise.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let web = format!("redis://{}", listener.local_addr().expect("an address"));
