@@ -156,7 +156,8 @@ pub struct Plan {
 /// - eighth: the bound on machines that are hit counts all partitions together, and those that are hit or gone as not heard; a fault of
 ///   links that hits one machine is about its links to the others, and one that is about no link does not strike.
 /// - ninth: under nemeses of links, what a TCP sender has waited for too long is sent again, as what is lost is, and the first that
-///   arrives counts; and when all machines are healed, no packet, and no repetition of one, waits for the end of a nemesis any more.
+///   arrives counts; when all machines are healed, no packet, and no repetition of one, waits for the end of a nemesis any more; and a
+///   nemesis that is over before any machine goes on has not struck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -165,19 +166,6 @@ pub struct Edition(u32);
 const RESTARTING_FAULTS: [&str; 3] = ["kill", "power-loss", "restart"];
 /// Kinds of faults that say what a loss of power takes of contents.
 const LOSING_FAULTS: [&str; 2] = ["lost-write", "torn-write"];
-/// Kinds of nemeses that are about messages of machines.
-const LINK_NEMESES: [&str; 10] = [
-    "nemesis-clog",
-    "nemesis-delay",
-    "nemesis-duplicate",
-    "nemesis-jam",
-    "nemesis-loss",
-    "nemesis-one-way",
-    "nemesis-partition",
-    "nemesis-reorder",
-    "nemesis-slow",
-    "nemesis-swizzle",
-];
 
 impl Edition {
     /// The first.
@@ -220,9 +208,9 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
-            _ if self.faults.iter().any(|fault| LINK_NEMESES.contains(&&*fault.kind)) => Edition::NINTH,
+            _ if self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::NINTH,
             _ if self.is_routed() => Edition::SEVENTH,
-            _ if self.may_restart() || self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::SIXTH,
+            _ if self.may_restart() => Edition::SIXTH,
             _ if self.faults.iter().any(is_losing) => Edition::FIFTH,
             _ if has_pipe => Edition::FOURTH,
             true => Edition::THIRD,

@@ -120,6 +120,10 @@ impl World {
         let rule_of = nemeses.rules[rule].clone();
         let mut chance = Chance { part: rule_of.part(slot, true), decider: &mut *context.decider };
         let Some(strike) = self.draw_strike(nemeses, &rule_of, at, &mut chance) else { return };
+        // Time went on without any machine, as it does while a slow disk is waited for: nobody has seen what is over by now.
+        if nemeses.edition >= Edition::NINTH && strike.until > at && strike.until <= context.now {
+            return;
+        }
         nemeses.next += 1;
         let id = nemeses.next;
         let NemesisStrike { until, hits, grudge, orders, windows, words, strength } = strike;
