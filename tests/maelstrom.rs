@@ -397,6 +397,20 @@ fn a_node_that_starts_again_answers_init_again() {
     }
 }
 
+/// A node that was started while it stands still answers `init` when it goes on, which is after the time of the test here.
+#[test]
+fn a_test_ends_whose_node_was_started_while_it_stands_still() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 1 --time-limit 20 --rate 4 --nemesis kill,pause --nemesis-interval 2 --seed 8";
+    let document = test(&fozzy, "node.wasm", &format!("{words} --fuel 1000000000 --json")).exits(0).json();
+    let flows = document["run"]["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+    let run =
+        |name: &str| flows.iter().find(|flow| flow["name"] == name).map_or(0, |flow| flow["run"].as_u64().unwrap_or(0));
+    assert!(run("pause") > run("resume") && run("start") > 0, "another seed is needed: {flows:?}");
+    let seconds = document["results"]["virtual-seconds"].as_f64();
+    assert!(seconds.is_some_and(|seconds| (19.9..40.0).contains(&seconds)), "{seconds:?}");
+}
+
 #[test]
 fn options_that_do_not_fit_are_refused() {
     let fozzy = Fozzy::new();

@@ -401,9 +401,16 @@ impl Test {
         self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
     }
 
-    /// Waits until no operation is open.
+    /// Waits until no operation is open, and all nodes are set up that do not stand still: those that do answer when they go on.
     fn finish(&mut self) {
-        self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
+        self.run(u64::MAX, |test| {
+            (0..test.clients.len()).all(|at| test.clients[at].is_free() || test.is_suspended(at))
+        });
+    }
+
+    /// Whether a client sets up a node that stands still.
+    fn is_suspended(&self, at: usize) -> bool {
+        at >= self.workers().end && self.nemesis.is_paused(&self.clients[at].node)
     }
 
     /// Begins an operation.
@@ -651,8 +658,7 @@ impl Test {
     /// Ends requests that nobody has answered in time.
     fn expire(&mut self, now: u64) {
         for at in 0..self.clients.len() {
-            let is_set_up = at >= self.workers().end;
-            if is_set_up && self.nemesis.is_paused(&self.clients[at].node) {
+            if self.is_suspended(at) {
                 self.renew(at, now);
             }
             if self.clients[at].request.as_ref().is_some_and(|request| request.due <= now)
