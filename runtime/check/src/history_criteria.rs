@@ -145,11 +145,16 @@ pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
 
 /// The findings of a run's operations; those of a run say, too, what could not be decided for want of operations.
 pub(crate) fn found(operations: &Operations, extent: JudgedExtent) -> JudgedRun {
+    found_by(operations, extent, true)
+}
+
+/// The same, where an operation that never ends is given up when its client begins another one, or is not, and the operations do not fit.
+pub(crate) fn found_by(operations: &Operations, extent: JudgedExtent, gives_up: bool) -> JudgedRun {
     let (mut found, mut is_undecided) = (Vec::new(), false);
     if operations.criteria.is_empty() {
         return JudgedRun { found, is_undecided };
     }
-    let history = OperationHistory::of_run(operations);
+    let history = OperationHistory::of_run_by(operations, gives_up);
     for criterion in &operations.criteria {
         match violation(&history, criterion, &operations.models) {
             Some(violation) if !extent.tells(&violation) => is_undecided = true,

@@ -62,6 +62,12 @@ pub fn judge_by_exit_code(execution: &Execution) -> Verdict {
     verdict(judged_by(execution, ExitRule::Code, true).found)
 }
 
+/// The same by the rule of recordings that were made when the operations of a client did not fit which went on after one that never ends.
+#[must_use]
+pub fn judge_by_open_operations(execution: &Execution) -> Verdict {
+    verdict(judged_with(execution, ExitRule::Panics, true, false).found)
+}
+
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     judged_by(execution, ExitRule::Panics, true).found
@@ -77,6 +83,10 @@ enum ExitRule {
 }
 
 fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> JudgedRun {
+    judged_with(execution, rule, is_alone, true)
+}
+
+fn judged_with(execution: &Execution, rule: ExitRule, is_alone: bool, gives_up: bool) -> JudgedRun {
     let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace, rule };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
@@ -119,7 +129,7 @@ fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> JudgedRun
         (true, false) => history_criteria::JudgedExtent::FailedRun,
         (false, _) => history_criteria::JudgedExtent::SearchedRun,
     };
-    let of_history = history_criteria::found(&execution.facts.operations, extent);
+    let of_history = history_criteria::found_by(&execution.facts.operations, extent, gives_up);
     found.extend(of_history.found.into_iter().filter(|one| Some(one.signature()) != ended_by));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
@@ -754,6 +764,17 @@ pub(crate) mod tests {
         let number = run.facts.operations.invoke(1, "echo", "2", Instant(3)).expect("room");
         run.facts.operations.end(number, OperationEnd::Ok("2".to_owned()), Instant(4)).expect("it runs");
         assert_eq!((judge(&run).status, judge_of_search(&run).is_undecided), (Status::Pass, false));
+    }
+
+    #[test]
+    fn a_client_that_goes_on_after_an_operation_without_an_end_was_a_misfit() {
+        let mut run = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
+        run.facts.operations.criteria = vec![HistoryCriterion::named("linearizable", "kv")];
+        for (input, at) in [("7", 1), ("8", 2)] {
+            run.facts.operations.invoke(0, "put x", input, Instant(at)).expect("room");
+        }
+        assert_eq!((judge(&run).status, judge_by_open_operations(&run).status), (Status::Pass, Status::Error));
+        assert_eq!(judge_by_exit_code(&run), judge(&run));
     }
 
     #[test]
