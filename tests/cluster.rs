@@ -105,6 +105,22 @@ fn machines_leave_a_cluster_and_join_it_again() {
     assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
 }
 
+#[test]
+fn no_machine_is_struck_that_may_not_leave() {
+    // Two are the least of these clients.
+    let fozzy = with_store("");
+    let plan = String::from_utf8(fozzy.read("plan.toml")).expect("text");
+    let (machines, rest) = plan.split_once("[[nemesis]]").expect("nemeses are planned");
+    let (_, cluster) = rest.rsplit_once("[cluster]").expect("faults end");
+    let machines = machines.replace("count = 3", "count = 2");
+    let leaving = "[[nemesis]]\nkind = \"membership\"\nhits = [\"one\"]\ninterval = \"4s\"\nlasts = [\"1s\", \"3s\"]\nrate = \"100%\"\n";
+    fozzy.write("plan.toml", format!("{machines}{leaving}\n[cluster]{cluster}"));
+    let swept = run(&fozzy, "--no-store --seeds 1..2").exits(0).json();
+    let faults = swept["faults"].as_array().expect("a nemesis is planned");
+    assert!(faults.iter().all(|fault| fault["strikes"] == 0), "{faults:?}");
+    assert!(swept.to_string().contains("of more machines than LEAST"), "{swept}");
+}
+
 /// A store holds under the nemeses of its plan with so many seeds, and each planted fault is found within some, at one of its sites.
 fn holds_and_is_found(store: &str, seeds: u64, planted: &[(&str, &[&str])]) {
     let run = |planted: &str, words: &str| run(&with(store, store, planted), &format!("--no-store {words}"));

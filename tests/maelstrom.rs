@@ -10,7 +10,9 @@
 use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 /// A test of a workload by a program that is in the folder.
@@ -84,6 +86,28 @@ fn the_planted_faults_are_found_and_shrunk() {
         messages.contains("\"node_ids\":[\"n0\",\"n1\"]") && !messages.contains("c4"),
         "two clients beside those of init: {messages}"
     );
+}
+
+/// Who reads from a node that nobody writes to sees nothing of what that node does with its own writes.
+#[test]
+fn clients_of_registers_ask_each_node_for_reads_and_for_writes() {
+    let fozzy = with_node(true);
+    for (count, readers, writers) in [("1n", 0..0, 0..0), ("2n", 0..3, 3..6), ("3n", 0..3, 3..6)] {
+        let words = "lin-kv --node-count 3 --time-limit 5 --rate 40 --concurrency";
+        test(&fozzy, "node.wasm", &format!("{words} {count} --out {count}")).exits(0);
+        let history = String::from_utf8(fozzy.read(&format!("{count}/history.txt"))).expect("text");
+        let mut seen = [BTreeSet::new(), BTreeSet::new()];
+        for line in history.lines() {
+            let mut columns = line.split('\t');
+            let (process, function) = (columns.next().expect("a process"), columns.nth(1).expect("a function"));
+            seen[usize::from(function != ":read")].insert(process.parse::<u32>().expect("a number"));
+        }
+        let clients = 3 * count[..1].parse::<u32>().expect("a digit");
+        let but = |others: Range<u32>| -> BTreeSet<u32> {
+            (0..clients).filter(|process| !others.contains(process)).collect()
+        };
+        assert_eq!(seen, [but(writers), but(readers)], "{count}: {history}");
+    }
 }
 
 #[test]
@@ -348,6 +372,9 @@ fn what_breaks_the_protocol_is_told() {
         ("surplus", 1, "`more` is no key of echo_ok"),
         ("other", 1, "\"Please echo 62\" was sent, and \"other\" came back"),
         ("rubbish", 1, "n0 printed a line that is no message"),
+        ("nothing", 1, "n0 printed a line that is no message: invalid type: null, expected an object"),
+        ("latin", 1, "n0 printed a line that is no message: it is not UTF-8"),
+        ("long", 1, "n0 answers c1 with 1100002 bytes; at most 1048576 can be kept of a value"),
         ("forged", 1, "`src` is not n0, the node that has printed it"),
         ("loud", 1, "n0 printed a line that is no message"),
         ("silent", 1, "stats: none of 1 completions of echo is ok"),
@@ -395,6 +422,21 @@ fn a_node_that_starts_again_answers_init_again() {
         let found = document["run"]["findings"][0]["message"].as_str().unwrap_or_default();
         assert!(said.is_none_or(|said| found.contains(said)), "{faults} {how}: {found}");
     }
+}
+
+/// A node that was started while it stands still answers `init` when it goes on, which is after the time of the test here.
+#[test]
+fn a_test_ends_whose_node_was_started_while_it_stands_still() {
+    let fozzy = with_node(true);
+    let words = "echo --node-count 1 --time-limit 20 --rate 4 --nemesis kill,pause --nemesis-interval 2 --seed 8";
+    let document = test(&fozzy, "node.wasm", &format!("{words} --fuel 1000000000 --json")).exits(0).json();
+    let flows = document["run"]["scenario"]["flows"].as_array().cloned().unwrap_or_default();
+    let run =
+        |name: &str| flows.iter().find(|flow| flow["name"] == name).map_or(0, |flow| flow["run"].as_u64().unwrap_or(0));
+    let stands_still = run("pause") > run("resume") && run("kill") == run("start") && run("start") > 0;
+    assert!(stands_still, "another seed is needed, which ends with a start during a pause: {flows:?}");
+    let seconds = document["results"]["virtual-seconds"].as_f64();
+    assert!(seconds.is_some_and(|seconds| (19.9..40.0).contains(&seconds)), "{seconds:?}");
 }
 
 #[test]

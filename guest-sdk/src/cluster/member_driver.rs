@@ -26,7 +26,7 @@ const EVENT: &str = "members";
 
 /// What has machines leave and join. Behind a trait, so that a program without it does not import what it asks.
 pub(crate) trait MemberDriver {
-    /// Whether the plan has such a nemesis.
+    /// Whether the plan has such a nemesis, and a machine may leave.
     fn is_planned(&self) -> bool;
     /// Does what the nemesis asks, to the end of the run; a change may take so long.
     fn keep(&self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()>>>;
@@ -66,7 +66,9 @@ where
     F: Future<Output = Result<Vec<String>, String>> + 'static,
 {
     fn is_planned(&self) -> bool {
-        self.state.borrow().wanted_out().is_some()
+        let state = self.state.borrow();
+        // A nemesis that is never asked never strikes.
+        state.members.allows_leaving() && state.wanted_out().is_some()
     }
 
     fn keep(&self, timeout: Duration) -> Pin<Box<dyn Future<Output = ()>>> {

@@ -159,6 +159,11 @@ impl Membership {
         self.asked.clone()
     }
 
+    /// Whether there are more nodes than must be members.
+    pub(super) fn allows_leaving(&self) -> bool {
+        self.nodes.len() > self.least
+    }
+
     /// Those that are no members, or perhaps not.
     ///
     /// ```

@@ -286,10 +286,16 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
     files.dedup();
     match files.as_slice() {
         [file] => Ok(file.clone()),
-        [] => Err(CampaignError::new(
-            ErrorKind::Build,
-            format!("{} builds no program: expected one binary or cdylib", folder.display()),
-        )),
+        [] => {
+            let message = format!("{} builds no program: expected one binary or cdylib", folder.display());
+            let (error, plan) = (CampaignError::new(ErrorKind::Build, message), folder.join("plan.toml"));
+            Err(match plan.is_file() {
+                true => {
+                    error.hint(format!("a plan that names its clients is a target: fozzy run {}", shell_path(&plan)))
+                }
+                false => error,
+            })
+        }
         several => {
             let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
             let message = format!("{} builds several programs: {}", folder.display(), names.join(", "));
@@ -341,5 +347,14 @@ mod tests {
         assert_eq!(folders(None), ["/a/b/target", "/a/target", "/target"].map(PathBuf::from));
         assert_eq!(folders(Some("/out")), [PathBuf::from("/out")]);
         assert_eq!(folders(Some("out")), [PathBuf::from("/a/b/out")], "cargo is started in the folder of the crate");
+    }
+
+    #[test]
+    fn a_folder_without_a_program_has_perhaps_a_plan() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let hint = || artifact(folder.path(), b"").expect_err("cargo has built nothing").hint;
+        assert_eq!(hint(), None);
+        std::fs::write(folder.path().join("plan.toml"), "").expect("room");
+        assert!(hint().is_some_and(|hint| hint.contains("is a target: fozzy run ") && hint.contains("plan.toml")));
     }
 }

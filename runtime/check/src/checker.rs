@@ -108,6 +108,9 @@ const ANOMALIES_MAX: usize = 48;
 /// The kind of what is said of a history none of whose operations the checker reads.
 pub(crate) const MISFIT: &str = "misfit";
 
+/// The kind of what is said of a history in which no operation of a function has succeeded.
+pub(crate) const NO_SUCCESS: &str = "no-success";
+
 /// How the names of latencies begin among what is counted.
 const LATENCY: &str = "stable-latency-ms";
 

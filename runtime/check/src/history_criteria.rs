@@ -10,7 +10,7 @@
 //! of a finding is the checker, the anomaly and the class of the key, never a value.
 //! Not here: anomalies that end a run while it continues (`fozzy_trace::facts::Operations`).
 
-use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, MISFIT, check_property_with, checker};
+use crate::checker::{CHECKERS, CheckerOptions, LatencyBound, MISFIT, NO_SUCCESS, check_property_with, checker};
 use crate::history::{ClientCall, DatumId, HistoryOrder, OperationHistory, OperationType, Process, pair_calls};
 use crate::isolation::{ISOLATION_LEVELS, check_isolation_level, has_transactions, isolation_level};
 use crate::judge::{JudgedFinding, JudgedRun};
@@ -51,16 +51,41 @@ struct Violation {
     message: String,
     /// Whether the operations are too few for a verdict.
     is_open: bool,
+    /// Whether all that is wrong is that no operation of a kind has succeeded.
+    lacks_success: bool,
+}
+
+/// What is judged by its operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JudgedExtent {
+    /// A run of which nothing else was found.
+    Run,
+    /// A run of which something else was found: that its operations are too few for a verdict follows from it.
+    FailedRun,
+    /// One of the many runs of a search, which may be short, or hit by faults from beginning to end.
+    SearchedRun,
+}
+
+impl JudgedExtent {
+    /// Whether a violation is a finding of it.
+    const fn tells(self, violation: &Violation) -> bool {
+        match self {
+            JudgedExtent::Run => true,
+            JudgedExtent::FailedRun => !violation.is_open,
+            JudgedExtent::SearchedRun => !violation.is_open && !violation.lacks_success,
+        }
+    }
 }
 
 impl Violation {
     fn wrong(anomaly: &str, key: Option<String>, message: String) -> Violation {
-        Violation { status: Status::Fail, anomaly: anomaly.to_owned(), key, message, is_open: false }
+        let anomaly = anomaly.to_owned();
+        Violation { status: Status::Fail, anomaly, key, message, is_open: false, lacks_success: false }
     }
 
     /// It cannot be judged.
     fn unjudged(anomaly: &str, message: String) -> Violation {
-        Violation { status: Status::Error, anomaly: anomaly.to_owned(), key: None, message, is_open: false }
+        Violation { status: Status::Error, ..Violation::wrong(anomaly, None, message) }
     }
 
     /// The bounds of a run are too narrow for a verdict; of a search for an order it is known which one.
@@ -75,7 +100,7 @@ impl Violation {
         let message = format!(
             "no verdict within the bounds of a run: {bound}; `fozzy check` of the written history has --time and --mem"
         );
-        Violation { status: Status::Timeout, anomaly: "undecided".to_owned(), key: None, message, is_open: false }
+        Violation { status: Status::Timeout, ..Violation::wrong("undecided", None, message) }
     }
 }
 
@@ -118,16 +143,21 @@ pub fn check_criterion(criterion: &HistoryCriterion) -> Result<(), String> {
     }
 }
 
-/// The findings of a run's operations; those of a whole run say, too, what could not be decided for want of operations.
-pub(crate) fn found(operations: &Operations, is_whole: bool) -> JudgedRun {
+/// The findings of a run's operations; those of a run say, too, what could not be decided for want of operations.
+pub(crate) fn found(operations: &Operations, extent: JudgedExtent) -> JudgedRun {
+    found_by(operations, extent, true)
+}
+
+/// The same, where an operation that never ends is given up when its client begins another one, or is not, and the operations do not fit.
+pub(crate) fn found_by(operations: &Operations, extent: JudgedExtent, gives_up: bool) -> JudgedRun {
     let (mut found, mut is_undecided) = (Vec::new(), false);
     if operations.criteria.is_empty() {
         return JudgedRun { found, is_undecided };
     }
-    let history = OperationHistory::of_run(operations);
+    let history = OperationHistory::of_run_by(operations, gives_up);
     for criterion in &operations.criteria {
         match violation(&history, criterion, &operations.models) {
-            Some(violation) if violation.is_open && !is_whole => is_undecided = true,
+            Some(violation) if !extent.tells(&violation) => is_undecided = true,
             violation => found.extend(violation.map(|violation| finding(criterion, violation))),
         }
     }
@@ -322,7 +352,8 @@ fn property(history: &OperationHistory, criterion: &HistoryCriterion) -> Result<
         }
         Validity::Invalid => {
             let (kind, message) = first(true).map_or(("invalid", name), |one| (one.kind, one.message.as_str()));
-            Some(Violation::wrong(kind, None, message.to_owned()))
+            let lacks_success = kind == NO_SUCCESS;
+            Some(Violation { lacks_success, ..Violation::wrong(kind, None, message.to_owned()) })
         }
     })
 }
@@ -380,7 +411,7 @@ mod tests {
             operations.end(number, OperationEnd::Ok((*output).to_owned()), time(5)).expect("it runs");
         }
         operations.criteria = vec![HistoryCriterion::named(checker, model)];
-        let found = found(&operations, true).found;
+        let found = found(&operations, JudgedExtent::Run).found;
         let shown = found.iter().map(|one| format!("{:?} {}", one.status, one.site)).collect::<Vec<_>>().join("; ");
         assert_eq!(shown, expected, "{checker} {model}: {calls:?}");
     }
@@ -479,7 +510,7 @@ mod tests {
             operations.end(number, end, Instant(10 * at as u64 + 5)).expect("it runs");
         }
         operations.criteria = vec![HistoryCriterion::named("linearizable", "kv")];
-        let found = found(&operations, true).found;
+        let found = found(&operations, JudgedExtent::Run).found;
         let message = &found[0].finding.message;
         assert!(message.starts_with("linearizable kv: key x: its operations cannot have taken effect"), "{message}");
         assert!(

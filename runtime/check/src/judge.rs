@@ -31,6 +31,7 @@ pub fn judge(execution: &Execution) -> Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchVerdict {
     /// The verdict. That operations are too few for one says nothing of the program, since other executions have more: it is no finding.
+    /// Nor is it one that none of a kind has succeeded, since a search goes where all are hit by faults, or asks what has no answer.
     pub verdict: Verdict,
     /// Whether it is so, and nothing else was found.
     pub is_undecided: bool,
@@ -61,6 +62,12 @@ pub fn judge_by_exit_code(execution: &Execution) -> Verdict {
     verdict(judged_by(execution, ExitRule::Code, true).found)
 }
 
+/// The same by the rule of recordings that were made when the operations of a client did not fit which went on after one that never ends.
+#[must_use]
+pub fn judge_by_open_operations(execution: &Execution) -> Verdict {
+    verdict(judged_with(execution, ExitRule::Panics, true, false).found)
+}
+
 /// What was found in an execution, the worst first.
 pub(crate) fn judged(execution: &Execution) -> Vec<JudgedFinding> {
     judged_by(execution, ExitRule::Panics, true).found
@@ -76,6 +83,10 @@ enum ExitRule {
 }
 
 fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> JudgedRun {
+    judged_with(execution, rule, is_alone, true)
+}
+
+fn judged_with(execution: &Execution, rule: ExitRule, is_alone: bool, gives_up: bool) -> JudgedRun {
     let target = ProgramOutput { stderr: execution.stderr.last(), backtrace: &execution.backtrace, rule };
     let place = execution.facts.scenario.as_ref().and_then(|scenario| scenario.place());
     let mut found: Vec<JudgedFinding> = match criteria::of_exit(&execution.end, &execution.facts.criteria) {
@@ -113,7 +124,12 @@ fn judged_by(execution: &Execution, rule: ExitRule, is_alone: bool) -> JudgedRun
     found.extend(criteria::found(&execution.facts.criteria));
     // What has ended the run is found again in the whole of it.
     let ended_by = found.first().map(JudgedFinding::signature);
-    let of_history = history_criteria::found(&execution.facts.operations, is_alone && found.is_empty());
+    let extent = match (is_alone, found.is_empty()) {
+        (true, true) => history_criteria::JudgedExtent::Run,
+        (true, false) => history_criteria::JudgedExtent::FailedRun,
+        (false, _) => history_criteria::JudgedExtent::SearchedRun,
+    };
+    let of_history = history_criteria::found_by(&execution.facts.operations, extent, gives_up);
     found.extend(of_history.found.into_iter().filter(|one| Some(one.signature()) != ended_by));
     found.extend(crate::unmatched::found(&execution.unmatched, execution.unmatched_more));
     found.sort_by_key(|found| severity(found.status));
@@ -159,7 +175,7 @@ pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) ->
 #[must_use]
 pub fn judge_facts(facts: &Facts) -> SearchVerdict {
     let mut found: Vec<JudgedFinding> = leak::found(&facts.allocations).into_iter().collect();
-    let of_history = history_criteria::found(&facts.operations, false);
+    let of_history = history_criteria::found(&facts.operations, history_criteria::JudgedExtent::SearchedRun);
     found.extend(of_history.found);
     found.sort_by_key(|found| severity(found.status));
     SearchVerdict::of(JudgedRun { found, is_undecided: of_history.is_undecided })
@@ -467,6 +483,7 @@ fn with_last_words(title: &str, stderr: &[u8]) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use fozzy_trace::facts::OperationEnd;
     use fozzy_trace::plan::HistoryCriterion;
     use fozzy_trace::{Digest, Duration, History, Instant, NodeExecution, StreamOutput};
 
@@ -729,6 +746,35 @@ pub(crate) mod tests {
         assert_eq!((failed.verdict.status, failed.is_undecided), (Status::Fail, false), "that is a verdict");
         run.facts.operations.criteria.clear();
         assert!(!judge_of_search(&run).is_undecided);
+    }
+
+    #[test]
+    fn a_run_without_a_success_is_a_finding_and_none_of_a_search() {
+        let mut run = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
+        let number = run.facts.operations.invoke(0, "echo", "1", Instant(1)).expect("room");
+        run.facts.operations.end(number, OperationEnd::Info("timeout".to_owned()), Instant(2)).expect("it runs");
+        run.facts.operations.criteria = vec![HistoryCriterion::named("stats", "")];
+        assert_eq!(judge(&run).findings[0].title, "stats: none of 1 completions of echo is ok; the first: timeout");
+        let searched = judge_of_search(&run);
+        assert_eq!((searched.verdict.status, searched.is_undecided), (Status::Pass, true));
+        assert!(judge_facts(&run.facts).is_undecided);
+        // Beside something else it stays a finding of a run.
+        let failed = Execution { end: ExecutionEnd::Exited { code: 1 }, ..run.clone() };
+        assert_eq!((judge(&failed).findings.len(), judge_of_search(&failed).verdict.findings.len()), (2, 1));
+        let number = run.facts.operations.invoke(1, "echo", "2", Instant(3)).expect("room");
+        run.facts.operations.end(number, OperationEnd::Ok("2".to_owned()), Instant(4)).expect("it runs");
+        assert_eq!((judge(&run).status, judge_of_search(&run).is_undecided), (Status::Pass, false));
+    }
+
+    #[test]
+    fn a_client_that_goes_on_after_an_operation_without_an_end_was_a_misfit() {
+        let mut run = execution(ExecutionEnd::Exited { code: 0 }, "", &[]);
+        run.facts.operations.criteria = vec![HistoryCriterion::named("linearizable", "kv")];
+        for (input, at) in [("7", 1), ("8", 2)] {
+            run.facts.operations.invoke(0, "put x", input, Instant(at)).expect("room");
+        }
+        assert_eq!((judge(&run).status, judge_by_open_operations(&run).status), (Status::Pass, Status::Error));
+        assert_eq!(judge_by_exit_code(&run), judge(&run));
     }
 
     #[test]

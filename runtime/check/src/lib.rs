@@ -42,7 +42,9 @@ pub use isolation::{
     DependencyStep, ISOLATION_LEVELS, IsolationAnomaly, IsolationLevel, IsolationVerdict, LevelVerdict,
     check_isolation, check_isolation_level, has_transactions, isolation_level,
 };
-pub use judge::{SearchVerdict, judge, judge_by_exit_code, judge_end, judge_facts, judge_of_search};
+pub use judge::{
+    SearchVerdict, judge, judge_by_exit_code, judge_by_open_operations, judge_end, judge_facts, judge_of_search,
+};
 pub use linearizability::{
     CheckLimits, LinearizabilityVerdict, MinimalViolation, PartitionVerdict, UndecidedReason, Validity,
     check_linearizability, check_sequential_consistency, minimize_sequential_violation, minimize_violation,

@@ -94,6 +94,10 @@ pub(crate) fn check(nemeses: &[NemesisFile], phases: PhasesFile, timeout: Option
         let message = "faults never end: say when, such as `faults-until = \"30s\"`";
         problems.add(&["cluster".into(), key.into()], message);
     }
+    if progress_within.is_some_and(|within| within.0 == Duration(0)) {
+        let message = "nobody gets on within no time; leave it out, or give some, such as `\"30s\"`";
+        problems.add(&["cluster".into(), "progress-within".into()], message);
+    }
     if let (Some(until), Some(within), Some(timeout)) = (faults_until, progress_within, timeout)
         && until.0.0.saturating_add(within.0.0) >= timeout.0.0
     {

@@ -327,7 +327,8 @@ impl PowerLossSummary {
 
 /// The nemesis that needs a program which has machines leave and join.
 const MEMBERSHIP: &str = "nemesis-membership";
-const NO_MEMBERS: &str = "no program has machines leave and join: a workload of the SDK does with `.members(…)`";
+const NO_MEMBERS: &str =
+    "no program has machines leave and join: `.members(LEAST, …)` of the SDK does, of more machines than LEAST";
 
 /// Why a kind had nothing to strike in a run.
 fn nothing_of(kind: &str) -> &'static str {

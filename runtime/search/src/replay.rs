@@ -10,7 +10,7 @@
 //! What it cannot tell is named ([`ReplayResult::claimed`]), so that readers are shown it as what the file says.
 
 use crate::compare::{CallDivergence, OutcomeDifference, ReplaySide, compare, locate};
-use fozzy_check::{judge, judge_by_exit_code};
+use fozzy_check::{judge, judge_by_exit_code, judge_by_open_operations};
 use fozzy_trace::file::{RecordedOutcome, Recording};
 use fozzy_trace::history::first_difference;
 use fozzy_trace::outcome::{SourceLocation, StackFrame};
@@ -81,13 +81,14 @@ pub fn replay(
     Ok(ReplayResult { execution, verdict, difference, stretch, claimed: claimed(recording) })
 }
 
-/// The verdict, by the rule of exit codes that the recording was made under.
+/// The verdict, by the rules of exit codes and of open operations that the recording was made under.
 fn judged_as(recorded: &Verdict, execution: &Execution) -> Verdict {
     let verdict = judge(execution);
-    match verdict == *recorded {
-        true => verdict,
-        false => Some(judge_by_exit_code(execution)).filter(|before| before == recorded).unwrap_or(verdict),
+    if verdict == *recorded {
+        return verdict;
     }
+    let former: [fn(&Execution) -> Verdict; 2] = [judge_by_exit_code, judge_by_open_operations];
+    former.into_iter().map(|judged| judged(execution)).find(|before| before == recorded).unwrap_or(verdict)
 }
 
 fn end_of(entries: &[HistoryEntry]) -> u64 {

@@ -3,7 +3,7 @@
 //! Functions of clients of a log that never succeed, as their crashes, are not counted among those.
 //! The reference's text says that such a history is unknown; its code, which counts, says invalid.
 
-use super::{CallHistory, CheckerRow, CheckerVerdict};
+use super::{CallHistory, CheckerRow, CheckerVerdict, NO_SUCCESS};
 use crate::history::{DatumId, HistoryError, OperationType};
 use crate::unmatched::one_line;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn check(calls: &CallHistory<'_>, verdict: &mut CheckerVerdict) -> Result<(), Hi
                 let why = one_line(calls.history.pool.name(*error).unwrap_or(&calls.edn(*error)));
                 message.push_str(&format!("; the first: {why}"));
             }
-            verdict.wrong("no-success", message, &[]);
+            verdict.wrong(NO_SUCCESS, message, &[]);
         }
     }
     Ok(())

@@ -7,6 +7,8 @@
 //!
 //! The first word of an operation is its function, and what follows its key, or entries such as `:final? true`. Input and output are values in EDN or as JSON writes
 //! numbers, texts, arrays and objects; what is neither is a text, and nothing is `nil`. An output that says nothing is the input.
+//! An operation that never ends is given up, with an unknown end, when its client begins another one: as those of a sequence that is over do,
+//! where the next one begins with the same clients.
 //! Not here: how a run is repeated (`fozzy-campaign`).
 
 use super::datum::ItemKind;
@@ -14,22 +16,50 @@ use super::syntax::{SyntaxDialect, SyntaxReader};
 use super::{DatumId, DatumPool, HistoryFormat, HistoryOperation, OperationHistory, OperationType, Process};
 use fozzy_trace::Instant;
 use fozzy_trace::facts::{OperationEnd, Operations};
+use std::collections::BTreeMap;
+
+/// What histories say of an operation that has no end, and whose client goes on.
+const GIVEN_UP: &str = "given up";
 
 impl OperationHistory {
     /// The history of a run's operations, in the order in which they began and ended.
     #[must_use]
     pub fn of_run(operations: &Operations) -> OperationHistory {
+        OperationHistory::of_run_by(operations, true)
+    }
+
+    /// The same, where an operation that never ends is given up when its client begins another one, or is not, and the history does not fit.
+    pub(crate) fn of_run_by(operations: &Operations, gives_up: bool) -> OperationHistory {
         let mut history = OperationHistory { format: HistoryFormat::Run, ..OperationHistory::default() };
         let mut events: Vec<(u64, HistoryOperation)> = Vec::new();
+        // What clients have begun that never ends.
+        let mut left: BTreeMap<u32, [DatumId; 3]> = BTreeMap::new();
         for one in operations.all() {
             let pool = &mut history.pool;
             let (name, key) = one.operation.split_once(' ').unwrap_or((&one.operation, ""));
             let function = pool.keyword(name);
             let asked = value(pool, &one.input);
             let extra = extra(pool, key.trim());
+            if let Some([function, value, extra]) = left.remove(&one.client) {
+                let given_up = HistoryOperation {
+                    index: 0,
+                    time: i64::try_from(one.invoked.1.0).ok(),
+                    process: Process::Client(i64::from(one.client)),
+                    kind: OperationType::Info,
+                    function,
+                    value,
+                    error: pool.text(GIVEN_UP),
+                    extra,
+                    line: 0,
+                };
+                events.push((one.invoked.0, given_up));
+            }
+            if one.end.is_none() && gives_up {
+                left.insert(one.client, [function, asked, extra]);
+            }
             let mut event = |(moment, time): (u64, Instant), kind: OperationType, value: DatumId, error: DatumId| {
                 let operation = HistoryOperation {
-                    index: moment,
+                    index: 0,
                     time: i64::try_from(time.0).ok(),
                     process: Process::Client(i64::from(one.client)),
                     kind,
@@ -51,8 +81,10 @@ impl OperationHistory {
             };
             event((*moment, *time), kind, answered, error);
         }
+        // What is given up stands before what its client does instead, at the same moment.
         events.sort_by_key(|(moment, _)| *moment);
-        history.operations = events.into_iter().map(|(_, operation)| operation).collect();
+        let numbered = events.into_iter().zip(0..);
+        history.operations = numbered.map(|((_, operation), index)| HistoryOperation { index, ..operation }).collect();
         history
     }
 }
@@ -126,5 +158,39 @@ mod tests {
         let row = model("kv").expect("a model");
         let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("it fits");
         assert_eq!((verdict.validity, verdict.partitions.len()), (Validity::Invalid, 2));
+    }
+
+    #[test]
+    fn an_operation_is_given_up_whose_client_goes_on() {
+        let mut operations = Operations::default();
+        operations.invoke(1, "put x", "7", Instant(5)).expect("it fits");
+        let get = operations.invoke(1, "get x", "", Instant(6)).expect("it fits");
+        operations.end(get, OperationEnd::Ok("7".to_owned()), Instant(8)).expect("it runs");
+        operations.invoke(1, "put x", "8", Instant(9)).expect("it fits");
+        let before = OperationHistory::of_run_by(&operations, false);
+        let row = model("kv").expect("a model");
+        assert!(check_linearizability(&before, row, &CheckLimits::default()).is_err());
+        let history = OperationHistory::of_run(&operations);
+        let expected = "\
+{:index 0, :time 5, :type :invoke, :process 1, :f :put, :value 7, :key \"x\"}
+{:index 1, :time 6, :type :info, :process 1, :f :put, :value 7, :error \"given up\", :key \"x\"}
+{:index 2, :time 6, :type :invoke, :process 1, :f :get, :value nil, :key \"x\"}
+{:index 3, :time 8, :type :ok, :process 1, :f :get, :value 7, :key \"x\"}
+{:index 4, :time 9, :type :invoke, :process 1, :f :put, :value 8, :key \"x\"}
+";
+        assert_eq!(history.to_edn(), expected);
+        let verdict = check_linearizability(&history, row, &CheckLimits::default()).expect("it fits");
+        assert_eq!(verdict.validity, Validity::Valid, "the write may have happened");
+    }
+
+    #[test]
+    fn an_operation_that_ends_while_its_client_does_another_is_refused() {
+        let mut operations = Operations::default();
+        let put = operations.invoke(1, "put x", "7", Instant(5)).expect("it fits");
+        operations.invoke(1, "get x", "", Instant(6)).expect("it fits");
+        operations.end(put, OperationEnd::Ok(String::new()), Instant(8)).expect("it runs");
+        let row = model("kv").expect("a model");
+        let history = OperationHistory::of_run(&operations);
+        assert!(check_linearizability(&history, row, &CheckLimits::default()).is_err());
     }
 }

@@ -347,6 +347,12 @@ fn nemeses_fit_their_kinds_and_phases_each_other() {
             "4:1: `cluster.progress-within`: the run ends before, at `limits.timeout`, which is 40s; expected less than that for both together",
         ],
     );
+    check(
+        "[cluster]\nfaults-until = '30s'\nprogress-within = '0s'",
+        &[
+            "3:1: `cluster.progress-within`: nobody gets on within no time; leave it out, or give some, such as `\"30s\"`",
+        ],
+    );
     check("[cluster]\nhit-at-most = 0", &["2:1: `cluster.hit-at-most`: expected a number of at least 1, found 0"]);
     check("[cluster]\nclient = 'a'", &["2:1: `cluster.client`: unknown key; did you mean `clients`?"]);
     check("[cluster]\nclients = ['a']", &["2:1: `cluster.clients`: expected a string, found an array"]);

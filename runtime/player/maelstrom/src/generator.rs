@@ -1,7 +1,8 @@
 //! What clients ask: elements, numbers, registers by key, transactions.
 //!
 //! ```text
-//! lin-kv   groups of 2n clients, each on a key: one half reads, the other half writes and swaps
+//! lin-kv   groups of 2n clients, each on a key: one half reads, the other half writes and swaps, so that each node is asked for both;
+//!          of the rest, which are fewer, each does all of it
 //! txn      a pool of keys, the later ones likelier; a key that was written often enough makes room for a new one
 //! ```
 
@@ -52,6 +53,8 @@ pub enum Input {
 
 pub struct Generator {
     next_element: i64,
+    clients: usize,
+    /// Clients of a group that is whole: two of each node.
     group: usize,
     /// By group: the key, and the processes that have worked on it.
     registers: Vec<(i64, BTreeSet<u32>)>,
@@ -65,11 +68,13 @@ pub struct Generator {
 
 impl Generator {
     pub fn new(options: &MaelstromOptions) -> Generator {
-        let group = (2 * options.nodes.len()).min(options.concurrency as usize).max(1);
-        let groups = (options.concurrency as usize).div_ceil(group);
+        let clients = options.concurrency as usize;
+        let group = (2 * options.nodes.len()).max(1);
+        let groups = clients.div_ceil(group);
         let keys = i64::from(options.key_count);
         Generator {
             next_element: 0,
+            clients,
             group,
             registers: (0..groups as i64).map(|key| (key, BTreeSet::new())).collect(),
             next_register: groups as i64,
@@ -82,9 +87,11 @@ impl Generator {
 
     /// Whether a client does operations with this input.
     pub fn does(&self, client: usize, input: Input) -> bool {
-        let reads = client % self.group < self.group / 2;
+        let place = client % self.group;
+        let is_whole = client - place + self.group <= self.clients;
+        let reads = place < self.group / 2;
         match input {
-            _ if self.group == 1 => true,
+            _ if !is_whole => true,
             Input::RegisterRead => reads,
             Input::RegisterWrite | Input::RegisterSwap => !reads,
             _ => true,

@@ -11,7 +11,7 @@ const SHOWN_CHARS: usize = 500;
 
 /// A line of a node.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct PrintedMessage<'a> {
     #[serde(borrow)]
     pub src: Cow<'a, str>,

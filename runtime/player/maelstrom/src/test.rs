@@ -38,8 +38,11 @@ static INIT_OK: ReplyShape = ReplyShape { kind: "init_ok", keys: &[] };
 static ERROR: ReplyShape = ReplyShape { kind: "error", keys: &[("code", ValueShape::Integer)] };
 static TOPOLOGY_OK: ReplyShape = ReplyShape { kind: "topology_ok", keys: &[] };
 
-/// Bytes of a line at the most; a longer one comes in parts.
+/// Bytes of a line at the most; a longer one comes in parts, unless it is written at once.
 const LINE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a value that a history keeps, as it writes them; and of a reply, whose texts may have six bytes for one of these.
+const VALUE_BYTES_MAX: usize = 1 << 20;
+const REPLY_BYTES_MAX: usize = 8 << 20;
 
 /// Lines that a node may print within a second of virtual time: hundreds of clients, each of whose operations all nodes tell each other, need
 /// fewer.
@@ -406,9 +409,16 @@ impl Test {
         self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
     }
 
-    /// Waits until no operation is open.
+    /// Waits until no operation is open, and all nodes are set up that do not stand still: those that do answer when they go on.
     fn finish(&mut self) {
-        self.run(u64::MAX, |test| test.clients.iter().all(Client::is_free));
+        self.run(u64::MAX, |test| {
+            (0..test.clients.len()).all(|at| test.clients[at].is_free() || test.is_suspended(at))
+        });
+    }
+
+    /// Whether a client sets up a node that stands still.
+    fn is_suspended(&self, at: usize) -> bool {
+        at >= self.workers().end && self.nemesis.is_paused(&self.clients[at].node)
     }
 
     /// Begins an operation.
@@ -462,6 +472,9 @@ impl Test {
             let next = self.network.next_due().map_or(until, |due| due.min(until)).min(self.expires);
             self.wire.wait(next).each(|heard| match heard {
                 Heard::Line(node, line) => self.hear(node, line),
+                // One that is cut off may end within a character.
+                Heard::Garbled(node, line) if line.len() >= LINE_BYTES_MAX => self.hear(node, line),
+                Heard::Garbled(node, line) => refuse(node, line, "it is not UTF-8"),
                 // The engine reports the end of a program that must not end.
                 Heard::Gone(node) => self.wire.note_end(node),
                 Heard::Damaged(words) => self.wire.note_damage(words.to_owned()),
@@ -551,6 +564,9 @@ impl Test {
     fn answer(&mut self, message: &NodeMessage) {
         let Some(at) = self.names.get(&message.dest).copied() else { return };
         let Some(msg_id) = self.clients[at].request.as_ref().map(|request| request.msg_id) else { return };
+        if message.body.len() > REPLY_BYTES_MAX {
+            too_long(&self.clients[at], message.body.len());
+        }
         let Ok(reply) = serde_json::from_str::<MessageBody<'_>>(&message.body) else {
             return self.clients[at].note_stray(&message.body);
         };
@@ -587,7 +603,11 @@ impl Test {
         };
         let exact = row.output.filter(|_| self.options.workload == MaelstromWorkload::UniqueIds);
         let exact = exact.and_then(|key| exact_words(body, key));
-        operation.ok(&exact.or_else(|| output.as_ref().map(words)).unwrap_or_default());
+        let answered = exact.or_else(|| output.as_ref().map(words)).unwrap_or_default();
+        if answered.len() > VALUE_BYTES_MAX {
+            too_long(&self.clients[at], answered.len());
+        }
+        operation.ok(&answered);
         self.succeeded += 1;
         if row.repeats_input && output.as_ref() != Some(&input) {
             let output = output.unwrap_or_default();
@@ -662,8 +682,7 @@ impl Test {
             return;
         }
         for at in 0..self.clients.len() {
-            let is_set_up = at >= self.workers().end;
-            if is_set_up && self.nemesis.is_paused(&self.clients[at].node) {
+            if self.is_suspended(at) {
                 self.renew(at, now);
             }
             if self.clients[at].request.as_ref().is_some_and(|request| request.due <= now)
@@ -692,6 +711,15 @@ fn refuse(node: &str, line: &str, why: &str) -> ! {
         &format!(
             "{node} printed a line that is no message: {why}\n  printed   {line}\n  expected  {{\"src\":\"{node}\",\"dest\":…,\"body\":{{\"type\":…}}}}"
         ),
+    )
+}
+
+/// A node has answered with more than a history keeps.
+fn too_long(client: &Client, bytes: usize) -> ! {
+    let (node, name) = (&client.node, &client.name);
+    fail(
+        "a reply that is too long",
+        &format!("{node} answers {name} with {bytes} bytes; at most {VALUE_BYTES_MAX} can be kept of a value"),
     )
 }
 

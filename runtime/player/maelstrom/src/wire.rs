@@ -46,6 +46,8 @@ pub struct NodeWire {
 pub enum Heard<'a> {
     /// A line of the node of this name.
     Line(&'a str, &'a str),
+    /// The same of bytes that are no text: what is none is replaced.
+    Garbled(&'a str, &'a str),
     /// The program of this node is gone.
     Gone(&'a str),
     /// An order has damaged this.
@@ -74,7 +76,10 @@ impl HeardLines {
             // Nearly all lines are text, which is seen several bytes at a time.
             match std::str::from_utf8(line) {
                 Ok(line) => hear(Heard::of(line)),
-                Err(_) => hear(Heard::of(&String::from_utf8_lossy(line))),
+                Err(_) => hear(match Heard::of(&String::from_utf8_lossy(line)) {
+                    Heard::Line(node, line) => Heard::Garbled(node, line),
+                    other => other,
+                }),
             }
         }
     }
@@ -167,13 +172,17 @@ impl NodeWire {
 
     fn hear(&mut self) -> Vec<u8> {
         // The input has no end.
-        let come = self.input.read(READ_BYTES).unwrap_or_default();
-        let mut read = match self.read.is_empty() {
-            true => come,
-            false => [std::mem::take(&mut self.read), come].concat(),
+        let mut come = self.input.read(READ_BYTES).unwrap_or_default();
+        let Some(last) = come.iter().rposition(|byte| *byte == b'\n') else {
+            self.read.append(&mut come);
+            return Vec::new();
         };
-        let whole = read.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        self.read = read.split_off(whole);
+        let rest = come.split_off(last + 1);
+        let mut read = std::mem::replace(&mut self.read, rest);
+        if read.is_empty() {
+            return come;
+        }
+        read.append(&mut come);
         read
     }
 }

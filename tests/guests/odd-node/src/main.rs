@@ -49,6 +49,17 @@ fn main() {
             }
             (_, "flood") => {}
             (_, "rubbish") => println!("hello"),
+            (_, "nothing") => println!("null"),
+            (_, "latin") => {
+                let _ = std::io::stdout().write_all(b"{\"src\":\"n0\",\"dest\":\"c1\",\"body\":{\"echo\":\"\xe9\"}}\n");
+            }
+            ("echo", "long") => {
+                // In one call, since a line that comes in parts is cut.
+                let echo = "x".repeat(1_100_000);
+                let body = format!(r#"{{"type":"echo_ok","echo":"{echo}","in_reply_to":{id}}}"#);
+                let line = format!("{{\"src\":\"{dest}\",\"dest\":\"{src}\",\"body\":{body}}}\n");
+                let _ = std::io::stdout().write_all(line.as_bytes());
+            }
             (_, "exit") if number == 2 => std::process::exit(3),
             (_, "panic") if number == 2 => panic!("no more"),
             (_, "forged") => println!(r#"{{"src":"n7","dest":"{src}","body":{{"type":"echo_ok"}}}}"#),
