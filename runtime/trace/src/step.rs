@@ -52,8 +52,8 @@ pub enum StepOutcome {
     Cut,
 }
 
-/// Who looks at the coverage bytes of a module.
-pub type ModuleCoverageLook<'a> = dyn FnMut(&[u8]) + 'a;
+/// Shows the coverage bytes of a step, module after module.
+pub type StepCoverage<'a> = dyn Fn(&mut dyn FnMut(&[u8])) + 'a;
 
 /// A step that is over, as it is seen while the guest waits to be told whether it takes the next.
 pub struct StepView<'a> {
@@ -62,7 +62,7 @@ pub struct StepView<'a> {
     /// What the guest has said about itself on this way.
     pub facts: &'a Facts,
     /// Shows the coverage bytes of the step, module after module.
-    pub coverage: &'a dyn Fn(&mut ModuleCoverageLook<'_>),
+    pub coverage: &'a StepCoverage<'a>,
 }
 
 /// Looks at steps that are taken in one call of the guest.
