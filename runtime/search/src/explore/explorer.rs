@@ -649,7 +649,7 @@ impl Exploration {
             let (outcome, dull) = match several {
                 Some(states) if is_step && !is_again && number + 1 < all => {
                     let first = run.before.steps + run.steps;
-                    self.take_several(io, &mut run, (first, first + (all - number - 1)), states)?
+                    self.take_several(io, (&mut run, spec), (first, first + (all - number - 1)), states)?
                 }
                 _ => (io.target.step(step)?, 0),
             };

@@ -234,10 +234,9 @@ impl StateFeedback {
     }
 
     fn knows_coverage(&self, step: &StepView<'_>) -> bool {
-        let (mut number, mut is_known) = (1, true);
-        (step.coverage)(&mut |bytes| {
-            is_known = is_known && self.feedback.has_exhausted(number, bytes);
-            number += 1;
+        let mut is_known = true;
+        (step.coverage)(&mut |module, len, at, bytes| {
+            is_known = is_known && self.feedback.has_exhausted(module + 1, len, at, bytes);
         });
         is_known
     }

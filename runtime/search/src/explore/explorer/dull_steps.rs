@@ -30,6 +30,8 @@ struct DullSteps {
     /// The flow before the next step.
     flow: Option<u32>,
     states: StateScope,
+    /// Whether a value out of many was drawn up to the last dull step.
+    has_wide: bool,
     /// How often properties had been evaluated when they were looked at last.
     evaluations: Option<u64>,
 }
@@ -52,6 +54,7 @@ impl StepJudge for DullSteps {
             && self.answers.end_dull_step();
         if is_dull {
             self.feedback.count_dull();
+            self.has_wide = self.answers.has_wide();
             (self.flow, self.evaluations) = (Some(step.flow), evaluations);
         }
         is_dull
@@ -81,17 +84,19 @@ impl Exploration {
     pub(super) fn take_several(
         &mut self,
         io: &mut ExplorationIo<'_>,
-        run: &mut RunProgress,
+        (run, spec): (&mut RunProgress, &RunSpec),
         (first, last): (u32, u32),
         states: StateScope,
     ) -> Result<(StepOutcome, u32), HarnessError> {
         let (feedback, answers) = (std::mem::take(&mut self.feedback), run.answers.clone());
-        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow: run.flow, states, evaluations: None }));
+        let (flow, has_wide, evaluations) = (run.flow, false, None);
+        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow, states, has_wide, evaluations }));
         let judge = Arc::clone(&steps) as SharedStepJudge;
         let taken = io.target.steps(first, last, &judge);
         let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
         self.feedback = std::mem::take(&mut steps.feedback);
         run.flow = steps.flow;
+        self.values.has_wide |= spec.capture == CapturePolicy::New && steps.has_wide;
         taken
     }
 }
