@@ -214,8 +214,8 @@ impl Walker {
     }
 
     /// Takes the steps from `first` on in one call of the guest, to `last` at most, as long as `judge` finds them dull; their coverage
-    /// is cleared then. The answer is how the last one came out, which the judge was not asked about if it is `last` or if the call takes long,
-    /// and how many dull ones were before it. All of them are as single steps are.
+    /// is cleared then. The answer is how the last one came out, which the judge was not asked about if it is `last` or if the call
+    /// takes long, and how many dull ones were before it. All of them are as single steps are.
     ///
     /// # Errors
     /// As for [`StepTarget::step`].

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// Between two looks of the watchdog.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Ticks after which a call goes on with nothing that could be a call of its own: half a second, so that who waits for it is asked whether the
-/// time is over.
+/// Ticks after which a call goes on with nothing that could be a call of its own: half a second, so that who waits for it is asked whether
+/// the time is over.
 const LONG_TICKS: u64 = 50;
 
 /// Fuel for which any processor takes longer than a second: five instructions a cycle at 5 GHz, each of them two of the

@@ -327,8 +327,8 @@ impl Exploration {
         &self.findings
     }
 
-    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole they
-    /// are those of the runs that have shown something new, each to its end.
+    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole
+    /// they are those of the runs that have shown something new, each to its end.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
         self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
     }
