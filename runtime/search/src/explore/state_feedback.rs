@@ -216,7 +216,8 @@ impl StateFeedback {
 
     /// Whether its properties stand as they were seen before; the other half of [`StateFeedback::is_dull`].
     pub(crate) fn knows_properties(&self, facts: &Facts) -> bool {
-        facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
+        self.version == Some(facts.properties.version())
+            || facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
     }
 
     /// Counts a step that was dull.

@@ -19,7 +19,6 @@ use super::{Exploration, ExplorationIo, RunProgress};
 use crate::explore::guided_source::AnswerLog;
 use crate::explore::state_feedback::{StateFeedback, StateScope};
 use crate::explore::strategy::{CapturePolicy, RunSpec};
-use fozzy_trace::facts::{Properties, Property};
 use fozzy_trace::{HarnessError, SharedStepJudge, StepJudge, StepOutcome, StepView};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,30 +31,20 @@ struct DullSteps {
     states: StateScope,
     /// Whether a value out of many was drawn up to the last dull step.
     has_wide: bool,
-    /// How often properties had been evaluated when they were looked at last.
-    evaluations: Option<u64>,
-}
-
-/// How often properties were evaluated on a way, where that tells whether any of them stands otherwise than before: guided ones
-/// change without. It only grows, by one at least with each property and each evaluation.
-fn evaluations(properties: &Properties) -> Option<u64> {
-    let of = |property: &Property| {
-        let is_guided = property.high_water.is_some() || !property.combinations.is_empty();
-        (!is_guided).then_some(property.evaluated + 1)
-    };
-    properties.iter().map(|(_, property)| of(property)).sum()
+    /// The version of the properties that were looked at last.
+    version: Option<u64>,
 }
 
 impl StepJudge for DullSteps {
     fn is_dull(&mut self, step: &StepView<'_>) -> bool {
-        let evaluations = evaluations(&step.facts.properties);
+        let version = Some(step.facts.properties.version());
         let is_dull = self.feedback.is_dull(step, self.flow, self.states)
-            && (evaluations.is_some() && evaluations == self.evaluations || self.feedback.knows_properties(step.facts))
+            && (version == self.version || self.feedback.knows_properties(step.facts))
             && self.answers.end_dull_step();
         if is_dull {
             self.feedback.count_dull();
             self.has_wide = self.answers.has_wide();
-            (self.flow, self.evaluations) = (Some(step.flow), evaluations);
+            (self.flow, self.version) = (Some(step.flow), version);
         }
         is_dull
     }
@@ -89,8 +78,8 @@ impl Exploration {
         states: StateScope,
     ) -> Result<(StepOutcome, u32), HarnessError> {
         let (feedback, answers) = (std::mem::take(&mut self.feedback), run.answers.clone());
-        let (flow, has_wide, evaluations) = (run.flow, false, None);
-        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow, states, has_wide, evaluations }));
+        let (flow, has_wide, version) = (run.flow, false, None);
+        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow, states, has_wide, version }));
         let judge = Arc::clone(&steps) as SharedStepJudge;
         let taken = io.target.steps(first, last, &judge);
         let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
