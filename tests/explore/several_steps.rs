@@ -7,8 +7,8 @@ use fozzy_check::{SearchVerdict, judge_end, judge_facts};
 use fozzy_engine::{Program, Walker};
 use fozzy_search::FailureRecord;
 use fozzy_search::explore::{
-    AnswerLog, ConfirmReason, DecisionPath, Exploration, ExplorationObserver, FirstPaths, GuidedSource, Options,
-    StatefulTarget, Stats, strategy,
+    AnswerLog, ConfirmReason, CoverageStretch, DecisionPath, Exploration, ExplorationObserver, FirstPaths,
+    GuidedSource, Options, StatefulTarget, Stats, strategy,
 };
 use fozzy_trace::facts::Property;
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
@@ -55,9 +55,8 @@ impl StatefulTarget for WalkedScenario {
         Some(judge_facts(self.walker.facts()))
     }
 
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        self.walker.coverage().for_each(|(_, bytes)| see(bytes));
-        self.walker.clear_coverage();
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        self.walker.take_coverage(&mut |module, len, at, bytes| see(CoverageStretch { module, len, at, bytes }));
     }
 
     fn takes_several_steps(&self) -> bool {
@@ -72,6 +71,10 @@ impl StatefulTarget for WalkedScenario {
 
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
         self.walker.facts().properties.iter().for_each(|(name, property)| see(name, property));
+    }
+
+    fn properties_version(&self) -> Option<u64> {
+        Some(self.walker.facts().properties.version())
     }
 
     fn state(&self) -> Option<u64> {
@@ -92,7 +95,7 @@ impl StatefulTarget for WalkedScenario {
                 return Ok(judge_end(&end, &stderr, &backtrace));
             }
         }
-        self.walker.clear_coverage();
+        self.walker.take_coverage(&mut |_, _, _, _| ());
         Ok(judge_facts(self.walker.facts()).verdict)
     }
 }
@@ -221,7 +224,7 @@ struct NotedSteps(Vec<(u32, usize)>);
 impl StepJudge for NotedSteps {
     fn is_dull(&mut self, step: &StepView<'_>) -> bool {
         let mut taken = 0;
-        (step.coverage)(&mut |bytes| taken += bytes.iter().filter(|byte| **byte > 0).count());
+        (step.coverage)(&mut |_, _, _, bytes| taken += bytes.iter().filter(|byte| **byte > 0).count());
         self.0.push((step.flow, taken));
         true
     }
@@ -239,7 +242,7 @@ fn steps_in_one_call_leave_the_history_and_the_coverage_of_single_ones() {
         let start = walker.start();
         walker.restore(start, Box::new(RecordedSource::new(Seed(0), answers))).expect("it was kept");
         walker.step(StepId::Begin).expect("the machine is well");
-        walker.clear_coverage();
+        walker.take_coverage(&mut |_, _, _, _| ());
     };
     let seen = |walker: &Walker| -> (String, Vec<Vec<u8>>) {
         let coverage = walker.coverage().map(|(_, bytes)| bytes.to_vec()).collect();
@@ -255,7 +258,7 @@ fn steps_in_one_call_leave_the_history_and_the_coverage_of_single_ones() {
     begin(&mut walker, &answers);
     let mut taken = Vec::new();
     for step in 0..4 {
-        walker.clear_coverage();
+        walker.take_coverage(&mut |_, _, _, _| ());
         let alone = walker.step(StepId::Step(step)).expect("the machine is well");
         assert!(matches!(alone, StepOutcome::Returned { flow: Some(0) }), "{alone:?}");
         taken.push((0, seen(&walker).1.iter().flatten().filter(|byte| **byte > 0).count()));

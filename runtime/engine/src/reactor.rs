@@ -35,7 +35,6 @@ pub(crate) use watchdog::time_of;
 
 use crate::compile::program::Program;
 use crate::run::coverage::ProgramCoverage;
-use crate::run::memory_roles::CoverageLook;
 use checkpoints::Checkpoints;
 use fozzy_host::{Host, Run, StepReturn};
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
@@ -44,7 +43,7 @@ use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::{Backends, Inputs};
 use fozzy_trace::{
     CheckpointId, CmpLogEntry, CmpLogSites, DecisionSource, ExecutionEnd, HarnessError, History, Instant,
-    ModelPrograms, NodeId, Plan, Recorder, SharedStepJudge, StepId,
+    ModelPrograms, NodeId, Plan, Recorder, SharedStepJudge, StepId, StretchLook,
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
@@ -262,7 +261,8 @@ impl Reactor {
     /// came out.
     pub(crate) fn call_steps<R>(
         &mut self,
-        (steps, step): (&mut ReactorFunction<(u32, u32), (u32,)>, &ReactorFunction<(u32,), R>),
+        steps: &mut ReactorFunction<(u32, u32), (u32,)>,
+        step: &ReactorFunction<(u32,), R>,
         (sequence, first, last): (u32, u32, u32),
         judge: &SharedStepJudge,
     ) -> (u32, bool, Result<StepReturn, CallError>)
@@ -559,7 +559,7 @@ impl Reactor {
     /// Shows the coverage bytes that are not zero, and sets all of them to zero, and the deepest call: calls `see` with the number of
     /// each module, with its number of coverage bytes, and with each stretch of these that is not all zero, where it begins (a multiple
     /// of eight) and what it holds. Modules are numbered as [`Reactor::coverage`] shows them. Each comes with an empty stretch first.
-    pub fn take_coverage(&mut self, see: &mut CoverageLook<'_>) {
+    pub fn take_coverage(&mut self, see: &mut StretchLook<'_>) {
         self.live.told().take_coverage(see);
     }
 

@@ -56,7 +56,7 @@ impl Host {
     }
 
     /// A step is over: with which case of `step-result`, and in which flow; or is about to be, and says why none is valid. The answer is 1
-    /// when the guest takes the next one.
+    /// when the guest takes the next one, or tells the next letter.
     pub(crate) fn step_over(&mut self, result: u32, flow: u32) -> u32 {
         let Some(mut steps) = self.stepped.take() else { return 0 };
         steps.has_run |= result == RAN;
@@ -65,7 +65,7 @@ impl Host {
         u32::from(follows)
     }
 
-    /// Whether the next step follows, and was begun.
+    /// Whether the next step follows, and was begun; or the next letter is wanted.
     fn look_at_step(&mut self, steps: &mut SteppedCall, result: u32, flow: u32) -> bool {
         match result {
             RAN | SKIPPED if steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts) => {
@@ -78,7 +78,7 @@ impl Host {
                 let why = String::from_utf8_lossy(&steps.letters).into_owned();
                 steps.outcome = Some(StepReturn::Stuck(why));
             }
-            LETTER => steps.letters.push(flow as u8),
+            LETTER => return steps.tell(flow as u8),
             other => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
         }
         false

@@ -10,7 +10,7 @@
 //! Not here: what the host does between two of them (`scenario`), the code that takes them (`fozzy-instrument`), what is looked at
 //! between them (`fozzy-engine`, `fozzy-search`).
 
-use fozzy_trace::facts::Facts;
+use fozzy_trace::facts::{Facts, MESSAGE_BYTES_MAX};
 
 /// The import by which the code that takes steps asks for the next one.
 pub(crate) const STEP_OVER: &str = "fozzy-step-over";
@@ -21,6 +21,9 @@ pub(crate) const SKIPPED: u32 = 1;
 pub(crate) const STUCK: u32 = 2;
 /// With it comes a byte of the text that says why none was valid.
 pub(crate) const LETTER: u32 = 256;
+
+/// Letters that are told: the message of a failure has no more of them, and shows that by the character that may be broken at its end.
+const LETTERS_MAX: usize = MESSAGE_BYTES_MAX + 8;
 
 /// Is asked after each step but the last one.
 pub trait StepGate: Send + Sync {
@@ -61,5 +64,34 @@ impl SteppedCall {
     #[must_use]
     pub fn new(of: (u32, u32), first: u32, last: u32, gate: Box<dyn StepGate>) -> SteppedCall {
         SteppedCall { of, step: first, last, gate, has_run: false, outcome: None, letters: Vec::new(), refused: None }
+    }
+
+    /// The guest says why no flow was valid, letter by letter. The answer is whether the next one is wanted: its text may be as long as its
+    /// memory, and nothing cuts a guest that tells it.
+    pub(crate) fn tell(&mut self, letter: u8) -> bool {
+        self.letters.push(letter);
+        self.letters.len() < LETTERS_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks for no further step.
+    struct Closed;
+
+    impl StepGate for Closed {
+        fn goes_on(&mut self, _: u32, _: &Facts) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn no_more_letters_are_told_than_a_message_shows() {
+        let mut steps = SteppedCall::new((0, 0), 0, 9, Box::new(Closed));
+        let told = (0..u32::MAX).take_while(|_| steps.tell(b'x')).count() + 1;
+        assert_eq!((told, steps.letters.len()), (LETTERS_MAX, LETTERS_MAX));
+        assert!(told > MESSAGE_BYTES_MAX);
     }
 }

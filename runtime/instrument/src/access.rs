@@ -50,8 +50,8 @@ pub const STEPS: &str = "fozzy-steps";
 /// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and what stands behind that. Its answer
 /// is 1 when the next step follows, and 0 otherwise.
 pub const STEP_OVER: &str = "fozzy-step-over";
-/// What [`STEP_OVER`] is told as a result with each byte of the text that says why no flow is valid, before that result itself: no case
-/// has this number, which a byte does not hold.
+/// What [`STEP_OVER`] is told as a result with each byte of the text that says why no flow is valid, before that result itself, as long
+/// as its answer is 1: no case has this number, which a byte does not hold.
 pub const STEP_LETTER: u32 = 256;
 
 /// How the state of an instrumented component is reached.
@@ -295,9 +295,10 @@ fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) ->
     code.if_(to::BlockType::Empty);
     code.local_get(result).i32_load(at(4)).local_set(letter).local_get(result).i32_load(at(8)).local_set(left);
     code.loop_(to::BlockType::Empty).local_get(left).if_(to::BlockType::Empty);
-    code.i32_const(STEP_LETTER.cast_signed()).local_get(letter).i32_load8_u(at(0)).call(over).drop();
-    code.local_get(letter).i32_const(1).i32_add().local_set(letter);
-    code.local_get(left).i32_const(1).i32_sub().local_set(left).br(1);
+    code.i32_const(STEP_LETTER.cast_signed()).local_get(letter).i32_load8_u(at(0)).call(over);
+    // None is left if no further one is wanted.
+    code.local_get(left).i32_const(1).i32_sub().i32_mul().local_set(left);
+    code.local_get(letter).i32_const(1).i32_add().local_set(letter).br(1);
     code.end().end().end();
     code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_load(at(4));
     if let Some(post_return) = post_return {

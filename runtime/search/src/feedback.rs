@@ -146,15 +146,15 @@ impl Feedback {
         fresh
     }
 
-    /// Whether to look at these bytes of a module would find nothing new and change nothing: each edge was seen with this class of
+    /// Whether to look at this stretch of a module would find nothing new and change nothing: each edge was seen with this class of
     /// counts, and in more than two executions.
-    pub(crate) fn has_exhausted(&self, number: usize, bytes: &[u8]) -> bool {
-        let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= bytes.len().div_ceil(8))
-        else {
+    pub(crate) fn has_exhausted(&self, number: usize, len: usize, at: usize, bytes: &[u8]) -> bool {
+        let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= len.div_ceil(8)) else {
             return false;
         };
-        let mut is_known = true;
+        let (before, mut is_known) = (at / 8, true);
         words(bytes, |place, word| {
+            let place = before + place;
             if module.stale[place] != word {
                 let classes = classes_of(word);
                 is_known &= classes & !module.seen[place] == 0 && nonzero(classes) & !module.done[place] == 0;
@@ -408,9 +408,9 @@ mod tests {
     #[test]
     fn what_is_exhausted_is_so_for_each_edge_and_count() {
         let mut feedback = Feedback::default();
-        assert!(!feedback.has_exhausted(1, &[1]), "it was never seen");
+        assert!(!feedback.has_exhausted(1, 1, 0, &[1]), "it was never seen");
         let mut taken = |bytes: &[u8]| {
-            let before = feedback.has_exhausted(1, bytes);
+            let before = feedback.has_exhausted(1, bytes.len(), 0, bytes);
             feedback.observe_module(1, bytes);
             before
         };
@@ -419,6 +419,6 @@ mod tests {
         // Two executions with four each are eight, and from eight alone nobody could tell that it was not five and three.
         assert!(!taken(&[1, 0, 8]) && !taken(&[1, 0, 3]));
         assert!(!taken(&[1, 1, 4]), "another edge");
-        assert!(!feedback.has_exhausted(1, &[0; 9]), "a module with more edges is another one");
+        assert!(!feedback.has_exhausted(1, 9, 0, &[]), "a module with more edges is another one");
     }
 }

@@ -209,8 +209,8 @@ pub fn cut(text: &str, bytes_max: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Bytes of a failure's message that are kept.
-const MESSAGE_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a failure's message that are kept; what is longer ends with an ellipsis.
+pub const MESSAGE_BYTES_MAX: usize = 16 << 10;
 
 impl ReportedFailure {
     /// A failure; what is too long is cut.

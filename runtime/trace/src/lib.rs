@@ -69,7 +69,7 @@ pub use plan::Plan;
 pub use record::Record;
 pub use scheduler::{ReadyTask, RunLengths, SchedulePolicy, Scheduler, SchedulingPoint};
 pub use state_search::{StateBasis, StateSearchEnd};
-pub use step::{CheckpointId, SharedStepJudge, StepId, StepJudge, StepOutcome, StepTarget, StepView};
+pub use step::{CheckpointId, SharedStepJudge, StepId, StepJudge, StepOutcome, StepTarget, StepView, StretchLook};
 pub use stop_point::StopPoint;
 pub use time::{Duration, Instant};
 pub use undefined::{UNDEFINED_MASK, UNDEFINED_TAG, UndefinedBytes, UndefinedOutput, UndefinedOutputs};

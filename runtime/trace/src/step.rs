@@ -52,8 +52,9 @@ pub enum StepOutcome {
     Cut,
 }
 
-/// Shows the coverage bytes of a step, module after module.
-pub type StepCoverage<'a> = dyn Fn(&mut dyn FnMut(&[u8])) + 'a;
+/// Who looks at coverage bytes: told of a module by its place among all, how many bytes it has, where a stretch of them begins, a multiple
+/// of eight, and what that holds.
+pub type StretchLook<'a> = dyn FnMut(usize, usize, usize, &[u8]) + 'a;
 
 /// A step that is over, as it is seen while the guest waits to be told whether it takes the next.
 pub struct StepView<'a> {
@@ -61,8 +62,9 @@ pub struct StepView<'a> {
     pub flow: u32,
     /// What the guest has said about itself on this way.
     pub facts: &'a Facts,
-    /// Shows the coverage bytes of the step, module after module.
-    pub coverage: &'a StepCoverage<'a>,
+    /// Shows the coverage bytes of the step that are not zero, in the order of modules and of their bytes. Each module is shown, with an
+    /// empty stretch if there is nothing else.
+    pub coverage: &'a dyn Fn(&mut StretchLook<'_>),
 }
 
 /// Looks at steps that are taken in one call of the guest.

@@ -443,7 +443,7 @@ fn compiled(
     // So has where the log of allocations is.
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
     // And an accessor takes steps.
-    let accessor = if build.access { "\naccessor 2" } else { "" };
+    let accessor = if build.access { "\naccessor 3" } else { "" };
     let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}");
     let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
     let chosen: String = chosen.collect();

@@ -396,6 +396,7 @@ impl Checkpoints {
         numbers: RangeInclusive<u32>,
         is_last_called: bool,
     ) {
+        self.since.extend(self.told.take());
         let steps = RepeatedSteps { function: function.clone(), sequence, numbers, is_last_called };
         self.since.push(LoggedAction::Step(Box::new(steps)));
     }

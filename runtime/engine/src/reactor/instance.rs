@@ -28,7 +28,7 @@ use fozzy_instrument::{
 };
 use fozzy_trace::facts::Facts;
 use fozzy_trace::plan::ScenarioKind;
-use fozzy_trace::{DecisionSource, HarnessError, NodeId, SharedStepJudge, StepId, StepView};
+use fozzy_trace::{DecisionSource, HarnessError, NodeId, SharedStepJudge, StepId, StepView, StretchLook};
 use fozzy_world::World;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -119,11 +119,15 @@ struct CoverageGate {
 
 impl StepGate for CoverageGate {
     fn goes_on(&mut self, flow: u32, facts: &Facts) -> bool {
-        let coverage = |see: &mut dyn FnMut(&[u8])| self.told.coverage().for_each(|(_, bytes)| see(bytes));
+        if self.renewal.as_ref().is_some_and(TimeRenewal::is_long) {
+            return false;
+        }
+        let coverage = |see: &mut StretchLook<'_>| self.told.show_coverage(see);
         let step = StepView { flow, facts, coverage: &coverage };
         let is_dull = self.judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&step);
         if is_dull {
-            self.told.clear_coverage();
+            // Most blocks are zero, and a look costs less than to write them.
+            self.told.take_coverage(&mut |_, _, _, _| ());
             self.renewal.iter().for_each(TimeRenewal::renew);
         }
         is_dull

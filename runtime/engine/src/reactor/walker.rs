@@ -20,7 +20,6 @@ use crate::compile::settings::Switches;
 use crate::reactor::model_component::planned_models;
 use crate::reactor::{CallError, CheckpointUsage, Reactor, ReactorError, ReactorFunction, time_of};
 use crate::run::coverage::ProgramCoverage;
-use crate::run::memory_roles::CoverageLook;
 use crate::run::scenario::{ScenarioInfo, StepResult, check, described, stuck};
 use crate::run::trap::POWER_LOST;
 use fozzy_host::{CallerKind, StepReturn};
@@ -30,7 +29,7 @@ use fozzy_trace::outcome::StackFrame;
 use fozzy_trace::plan::Inputs;
 use fozzy_trace::{
     CheckpointId, CmpLogEntry, CmpLogSites, CopyOnWrite, DecisionSource, Digest, Execution, ExecutionEnd, HarnessError,
-    History, NodeId, Plan, SharedStepJudge, StepId, StepOutcome, StepTarget, StreamOutput,
+    History, NodeId, Plan, SharedStepJudge, StepId, StepOutcome, StepTarget, StreamOutput, StretchLook,
 };
 use fozzy_world::WorldError;
 use std::collections::BTreeMap;
@@ -215,8 +214,8 @@ impl Walker {
     }
 
     /// Takes the steps from `first` on in one call of the guest, to `last` at most, as long as `judge` finds them dull; their coverage
-    /// is cleared then. The answer is how the last one came out, which the judge was not asked about if it is `last`, and how many dull
-    /// ones were before it. All of them are as single steps are.
+    /// is cleared then. The answer is how the last one came out, which the judge was not asked about if it is `last` or if the call
+    /// takes long, and how many dull ones were before it. All of them are as single steps are.
     ///
     /// # Errors
     /// As for [`StepTarget::step`].
@@ -233,8 +232,7 @@ impl Walker {
         if let Err(error) = self.reactor.announce(sequence, StepId::Step(first)) {
             return Ok((self.outcome(Err(error))?, 0));
         }
-        let functions = (several, &self.step);
-        let (reached, has_run, outcome) = self.reactor.call_steps(functions, (sequence, first, last), judge);
+        let (reached, has_run, outcome) = self.reactor.call_steps(several, &self.step, (sequence, first, last), judge);
         self.has_run |= has_run;
         let called = match outcome {
             Ok(StepReturn::Flow(flow)) => Ok(Some(flow)),
@@ -316,7 +314,7 @@ impl Walker {
     }
 
     /// Shows the coverage bytes that are not zero, and sets all of them to zero; see [`Reactor::take_coverage`].
-    pub fn take_coverage(&mut self, see: &mut CoverageLook<'_>) {
+    pub fn take_coverage(&mut self, see: &mut StretchLook<'_>) {
         self.reactor.take_coverage(see);
     }
 
@@ -384,5 +382,61 @@ impl StepTarget for Walker {
 
     fn release(&mut self, checkpoint: CheckpointId) {
         self.reactor.discard(checkpoint);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::plan::ScenarioPlan;
+    use fozzy_trace::source::SeededSource;
+    use fozzy_trace::{Seed, StepJudge, StepView};
+    use std::sync::Mutex;
+
+    /// A scenario with one flow, whose steps add up their numbers.
+    const ADDER: &str = r#"(module
+      (memory (export "memory") 1)
+      ;; The name, the flows (one), the invariants (none); its name, and its weight; the letters of both texts.
+      (data (i32.const 0) "\40\00\00\00\01\00\00\00\20\00\00\00\01\00\00\00")
+      (data (i32.const 32) "\40\00\00\00\01\00\00\00\01")
+      (data (i32.const 64) "full")
+      (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+      (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) i32.const 0)
+      (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32))
+      (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32)
+        (i32.store (i32.const 256) (i32.add (i32.load (i32.const 256)) (local.get 0)))
+        i32.const 128)
+      (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#;
+
+    /// Lets all steps be taken.
+    struct Unmoved;
+
+    impl StepJudge for Unmoved {
+        fn is_dull(&mut self, _: &StepView<'_>) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_place_behind_several_steps_in_a_call_is_reached_again_when_its_state_is_not_held() {
+        let (plan, inputs) = (Plan { scenario: Some(ScenarioPlan::all(1, 1)), ..Plan::default() }, Inputs::default());
+        let component = crate::load(ADDER.as_bytes(), None).expect("a component").component.into();
+        let program = Walker::program_of(component, &plan, &inputs, None).expect("it compiles");
+        let source = || Box::new(SeededSource::new(Seed(1)));
+        let mut walker = Walker::of(program, &plan, &inputs, 0, source()).expect("it has flows");
+        assert!(walker.takes_several_steps());
+        let judge = Arc::new(Mutex::new(Unmoved)) as SharedStepJudge;
+        let start = walker.start();
+        walker.restore(start, source()).expect("it is kept");
+        walker.step(StepId::Begin).expect("the machine is well");
+        let taken = walker.steps(0, 3, &judge).expect("the machine is well");
+        assert!(matches!(taken, (StepOutcome::Returned { flow: Some(0) }, 3)), "{taken:?}");
+        let place = walker.capture().expect("it goes on");
+        let history = format!("{:?}", walker.history());
+        walker.reactor.hold_at_most(0);
+        walker.restore(start, source()).expect("the machine is well");
+        assert_ne!(format!("{:?}", walker.history()), history);
+        walker.restore(place, source()).expect("the same calls lead there");
+        assert_eq!(format!("{:?}", walker.history()), history);
     }
 }

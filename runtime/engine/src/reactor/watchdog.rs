@@ -22,6 +22,10 @@ use std::time::Duration;
 /// Between two looks of the watchdog.
 const TICK: Duration = Duration::from_millis(10);
 
+/// Ticks after which a call goes on with nothing that could be a call of its own: half a second, so that who waits for it is asked whether
+/// the time is over.
+const LONG_TICKS: u64 = 50;
+
 /// Fuel for which any processor takes longer than a second: five instructions a cycle at 5 GHz, each of them two of the
 /// guest's. Were it less, a quick machine would let pass what uses up its budget, and a slow one would not.
 const FUEL_PER_SECOND_MAX: u64 = 50_000_000_000;
@@ -44,6 +48,8 @@ struct WatchdogState {
     call: AtomicU64,
     /// How often a call has gone on to something for which it has the whole time again.
     renewals: AtomicU64,
+    /// How often the watchdog has looked: about once a tick.
+    looks: AtomicU64,
     ends: AtomicBool,
     sides: Vec<Arc<Region>>,
 }
@@ -61,6 +67,7 @@ impl Watchdog {
         let shared = Arc::new(WatchdogState {
             call: AtomicU64::new(IDLE),
             renewals: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
             ends: AtomicBool::new(false),
             sides,
         });
@@ -71,9 +78,9 @@ impl Watchdog {
         Ok(Watchdog { shared, thread: Some(thread), calls: IDLE })
     }
 
-    /// By whom the call in progress is given its whole time again.
+    /// By whom the call that comes next is given its whole time again.
     pub(super) fn renewal(&self) -> TimeRenewal {
-        TimeRenewal(Arc::clone(&self.shared))
+        TimeRenewal { begun: self.shared.looks.load(Ordering::Relaxed), shared: Arc::clone(&self.shared) }
     }
 
     /// A call begins.
@@ -102,12 +109,22 @@ impl Watchdog {
 }
 
 /// Gives the call in progress its whole time again: it goes on with what could be a call of its own.
-pub(super) struct TimeRenewal(Arc<WatchdogState>);
+pub(super) struct TimeRenewal {
+    shared: Arc<WatchdogState>,
+    /// The number of the look at which the call began.
+    begun: u64,
+}
 
 impl TimeRenewal {
     #[inline]
     pub(super) fn renew(&self) {
-        self.0.renewals.fetch_add(1, Ordering::Relaxed);
+        self.shared.renewals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the call as a whole takes long. That is of this machine: it may say when a call comes back, and nothing of what it does.
+    #[inline]
+    pub(super) fn is_long(&self) -> bool {
+        self.shared.looks.load(Ordering::Relaxed) - self.begun >= LONG_TICKS
     }
 }
 
@@ -127,6 +144,7 @@ impl WatchdogState {
         let (mut seen, mut since) = ((IDLE, 0), 0);
         while !self.ends.load(Ordering::Acquire) {
             std::thread::park_timeout(TICK);
+            self.looks.fetch_add(1, Ordering::Relaxed);
             let call = self.call.load(Ordering::Acquire);
             let now = (call, self.renewals.load(Ordering::Relaxed));
             since = if now == seen { since + 1 } else { 0 };
@@ -142,5 +160,24 @@ impl WatchdogState {
             self.sides.iter().for_each(|side| side.forbid(true));
             self.call.store(STRUCK, Ordering::Release);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_goes_on_and_on_takes_long_however_often_its_time_is_renewed() {
+        let mut watchdog = Watchdog::new(Vec::new(), Duration::from_secs(3_600)).expect("a thread");
+        let renewal = watchdog.renewal();
+        watchdog.begin();
+        assert!(!renewal.is_long());
+        while !renewal.is_long() {
+            renewal.renew();
+            std::thread::park_timeout(TICK);
+        }
+        assert!(!watchdog.renewal().is_long(), "the next call has its time");
+        assert!(!watchdog.end(), "nothing was cut");
     }
 }

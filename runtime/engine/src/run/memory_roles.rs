@@ -15,11 +15,9 @@ use fozzy_instrument::{
     ACCESSOR, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT,
     LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
 };
+use fozzy_trace::StretchLook;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Who looks at coverage bytes that are not zero: told of a module's number, how many bytes it has, where the stretch begins, what it holds.
-pub(crate) type CoverageLook<'a> = dyn FnMut(usize, usize, usize, &[u8]) + 'a;
 
 /// The memories of one instance.
 #[derive(Clone, Default)]
@@ -118,7 +116,7 @@ impl InstanceMemories {
     /// Calls `see` with the number of each module, with its number of coverage bytes, and with each stretch of these that is not all
     /// zero: where it begins, a multiple of eight, and what it holds. Modules and stretches come in order, and a module comes with an
     /// empty stretch first. All coverage bytes are zero then, and the deepest call. Call it while no guest runs.
-    pub(crate) fn take_coverage(&self, see: &mut CoverageLook<'_>) {
+    pub(crate) fn take_coverage(&self, see: &mut StretchLook<'_>) {
         for (number, (side, region)) in self.sides.iter().enumerate() {
             let all = bytes(&side.coverage);
             see(number, all.len(), 0, &[]);
@@ -133,6 +131,19 @@ impl InstanceMemories {
                 start = block.end;
             }
             region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes());
+        }
+    }
+
+    /// Shows the same stretches, in the same order, and leaves all bytes as they are. Call it while no guest runs.
+    pub(crate) fn show_coverage(&self, see: &mut StretchLook<'_>) {
+        for (number, (side, region)) in self.sides.iter().enumerate() {
+            let all = &region.bytes()[bytes(&side.coverage)];
+            see(number, all.len(), 0, &[]);
+            let mut start = 0;
+            while let Some(block) = set_block(all, start) {
+                start = block.end;
+                see(number, all.len(), block.start, &all[block]);
+            }
         }
     }
 

@@ -327,8 +327,8 @@ impl Exploration {
         &self.findings
     }
 
-    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole they
-    /// are those of the runs that have shown something new, each to its end.
+    /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole
+    /// they are those of the runs that have shown something new, each to its end.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
         self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
     }
@@ -649,7 +649,7 @@ impl Exploration {
             let (outcome, dull) = match several {
                 Some(states) if is_step && !is_again && number + 1 < all => {
                     let first = run.before.steps + run.steps;
-                    self.take_several(io, &mut run, (first, first + (all - number - 1)), states)?
+                    self.take_several(io, (&mut run, spec), (first, first + (all - number - 1)), states)?
                 }
                 _ => (io.target.step(step)?, 0),
             };

@@ -216,7 +216,8 @@ impl StateFeedback {
 
     /// Whether its properties stand as they were seen before; the other half of [`StateFeedback::is_dull`].
     pub(crate) fn knows_properties(&self, facts: &Facts) -> bool {
-        facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
+        self.version == Some(facts.properties.version())
+            || facts.properties.iter().all(|(name, property)| self.knows_property(name, property))
     }
 
     /// Counts a step that was dull.
@@ -234,10 +235,9 @@ impl StateFeedback {
     }
 
     fn knows_coverage(&self, step: &StepView<'_>) -> bool {
-        let (mut number, mut is_known) = (1, true);
-        (step.coverage)(&mut |bytes| {
-            is_known = is_known && self.feedback.has_exhausted(number, bytes);
-            number += 1;
+        let mut is_known = true;
+        (step.coverage)(&mut |module, len, at, bytes| {
+            is_known = is_known && self.feedback.has_exhausted(module + 1, len, at, bytes);
         });
         is_known
     }

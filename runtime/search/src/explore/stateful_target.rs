@@ -78,7 +78,7 @@ pub trait StatefulTarget: StepTarget {
 
     /// Takes the steps from `first` on, to `last` at most, as long as `judge` finds them dull. The answer is how the last one came out,
     /// and how many dull ones were before it. Only the last one is still to be observed: coverage bytes were set to zero before
-    /// it. The judge is asked about each step that returned, but for the one of the number `last`.
+    /// it. A target may also come back after a step that the judge was not asked about: `last`, and when the call takes long.
     ///
     /// # Errors
     /// As for [`StepTarget::step`].

@@ -19,7 +19,6 @@ use super::{Exploration, ExplorationIo, RunProgress};
 use crate::explore::guided_source::AnswerLog;
 use crate::explore::state_feedback::{StateFeedback, StateScope};
 use crate::explore::strategy::{CapturePolicy, RunSpec};
-use fozzy_trace::facts::{Properties, Property};
 use fozzy_trace::{HarnessError, SharedStepJudge, StepJudge, StepOutcome, StepView};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -30,29 +29,22 @@ struct DullSteps {
     /// The flow before the next step.
     flow: Option<u32>,
     states: StateScope,
-    /// How often properties had been evaluated when they were looked at last.
-    evaluations: Option<u64>,
-}
-
-/// How often properties were evaluated on a way, where that tells whether any of them stands otherwise than before: guided ones
-/// change without. It only grows, by one at least with each property and each evaluation.
-fn evaluations(properties: &Properties) -> Option<u64> {
-    let of = |property: &Property| {
-        let is_guided = property.high_water.is_some() || !property.combinations.is_empty();
-        (!is_guided).then_some(property.evaluated + 1)
-    };
-    properties.iter().map(|(_, property)| of(property)).sum()
+    /// Whether a value out of many was drawn up to the last dull step.
+    has_wide: bool,
+    /// The version of the properties that were looked at last.
+    version: Option<u64>,
 }
 
 impl StepJudge for DullSteps {
     fn is_dull(&mut self, step: &StepView<'_>) -> bool {
-        let evaluations = evaluations(&step.facts.properties);
+        let version = Some(step.facts.properties.version());
         let is_dull = self.feedback.is_dull(step, self.flow, self.states)
-            && (evaluations.is_some() && evaluations == self.evaluations || self.feedback.knows_properties(step.facts))
+            && (version == self.version || self.feedback.knows_properties(step.facts))
             && self.answers.end_dull_step();
         if is_dull {
             self.feedback.count_dull();
-            (self.flow, self.evaluations) = (Some(step.flow), evaluations);
+            self.has_wide = self.answers.has_wide();
+            (self.flow, self.version) = (Some(step.flow), version);
         }
         is_dull
     }
@@ -81,17 +73,19 @@ impl Exploration {
     pub(super) fn take_several(
         &mut self,
         io: &mut ExplorationIo<'_>,
-        run: &mut RunProgress,
+        (run, spec): (&mut RunProgress, &RunSpec),
         (first, last): (u32, u32),
         states: StateScope,
     ) -> Result<(StepOutcome, u32), HarnessError> {
         let (feedback, answers) = (std::mem::take(&mut self.feedback), run.answers.clone());
-        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow: run.flow, states, evaluations: None }));
+        let (flow, has_wide, version) = (run.flow, false, None);
+        let steps = Arc::new(Mutex::new(DullSteps { feedback, answers, flow, states, has_wide, version }));
         let judge = Arc::clone(&steps) as SharedStepJudge;
         let taken = io.target.steps(first, last, &judge);
         let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
         self.feedback = std::mem::take(&mut steps.feedback);
         run.flow = steps.flow;
+        self.values.has_wide |= spec.capture == CapturePolicy::New && steps.has_wide;
         taken
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::explore::run_signs::NoveltyDimension;
 use crate::explore::state_feedback::{StateFeedback, StateScope};
 use fozzy_trace::facts::{Facts, PropertyEvaluation, PropertyKind};
-use fozzy_trace::{SharedStepJudge, StepView};
+use fozzy_trace::{SharedStepJudge, StepView, StretchLook};
 use std::sync::PoisonError;
 
 /// The lock, which tells its progress as a scenario does, and takes several turns in a call.
@@ -14,15 +14,37 @@ struct Turns {
     dull: u64,
 }
 
-impl Turns {
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
-        facts.states.note("right", self.lock.right as u64).expect("a fit name");
-        facts
-    }
+/// What a scenario says that is at this place.
+fn at(place: u64) -> Facts {
+    let mut facts = Facts::default();
+    facts.states.note("right", place).expect("a fit name");
+    facts
+}
 
-    fn bytes(&self) -> [u8; 2] {
-        [1, u8::from(self.lock.right > 0)]
+/// What the lock shows of its last turn.
+fn shown_of(lock: &Lock) -> (Facts, [u8; 2]) {
+    (at(lock.right as u64), [1, u8::from(lock.right > 0)])
+}
+
+/// Takes several steps of a target, of which `shown` tells what the last one has shown.
+fn take<T: StepTarget>(
+    target: &mut T,
+    (first, last): (u32, u32),
+    judge: &SharedStepJudge,
+    shown: fn(&T) -> (Facts, [u8; 2]),
+) -> Result<(StepOutcome, u32), HarnessError> {
+    let mut dull = 0;
+    loop {
+        let outcome = target.step(StepId::Step(first + dull))?;
+        let StepOutcome::Returned { flow: Some(flow) } = outcome else { return Ok((outcome, dull)) };
+        let (facts, bytes) = shown(&*target);
+        let coverage = |see: &mut StretchLook<'_>| see(0, bytes.len(), 0, &bytes);
+        let view = StepView { flow, facts: &facts, coverage: &coverage };
+        let is_last = first + dull == last;
+        if is_last || !judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&view) {
+            return Ok((outcome, dull));
+        }
+        dull += 1;
     }
 }
 
@@ -45,30 +67,20 @@ impl StepTarget for Turns {
 }
 
 impl StatefulTarget for Turns {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        see(&self.bytes());
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &shown_of(&self.lock).1));
     }
     fn takes_several_steps(&self) -> bool {
         true
     }
     fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
-        let mut dull = 0;
-        loop {
-            let outcome = self.lock.step(StepId::Step(first + dull))?;
-            let StepOutcome::Returned { flow: Some(flow) } = outcome else { return Ok((outcome, dull)) };
-            let (facts, bytes) = (self.facts(), self.bytes());
-            let coverage = |see: &mut dyn FnMut(&[u8])| see(&bytes);
-            let view = StepView { flow, facts: &facts, coverage: &coverage };
-            let is_last = first + dull == last;
-            if is_last || !judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&view) {
-                return Ok((outcome, dull));
-            }
-            (dull, self.dull) = (dull + 1, self.dull + 1);
-        }
+        let (outcome, dull) = take(&mut self.lock, (first, last), judge, shown_of)?;
+        self.dull += u64::from(dull);
+        Ok((outcome, dull))
     }
     fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
     fn state(&self) -> Option<u64> {
-        self.facts().states.digest()
+        at(self.lock.right as u64).states.digest()
     }
     fn confirm(&mut self, path: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
         self.lock.confirm(path, reason)
@@ -104,6 +116,80 @@ fn an_exploration_that_takes_several_steps_in_a_call_is_one_that_takes_each_alon
     }
 }
 
+/// Draws a value out of many in a step that shows nothing new, and never comes back from a later one.
+struct Drawer {
+    source: Box<dyn DecisionSource>,
+    steps: u32,
+    /// At how many steps each checkpoint is.
+    captured: Vec<u32>,
+    dull: u64,
+}
+
+impl StepTarget for Drawer {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
+    }
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        (self.steps, self.source) = (self.captured[checkpoint.0 as usize], source);
+        Ok(())
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
+        assert_eq!(number, self.steps, "steps are taken in their order");
+        self.steps += 1;
+        let purpose = Purpose::Choice(DecisionPart::step(0, number));
+        let bound = if number == 6 { u64::MAX } else { 4 };
+        self.source.below(Question { node: NodeId(0), purpose, site: "drawn" }, bound);
+        Ok(if number == 8 { StepOutcome::Cut } else { StepOutcome::Returned { flow: Some(0) } })
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        self.captured.push(self.steps);
+        Ok(CheckpointId(self.captured.len() as u64 - 1))
+    }
+    fn release(&mut self, _: CheckpointId) {}
+}
+
+impl StatefulTarget for Drawer {
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &[1, 0]));
+    }
+    fn takes_several_steps(&self) -> bool {
+        true
+    }
+    fn steps(&mut self, first: u32, last: u32, judge: &SharedStepJudge) -> Result<(StepOutcome, u32), HarnessError> {
+        let (outcome, dull) = take(self, (first, last), judge, |_| (at(0), [1, 0]))?;
+        self.dull += u64::from(dull);
+        Ok((outcome, dull))
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        at(0).states.digest()
+    }
+    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
+        Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
+    }
+}
+
+#[test]
+fn what_was_drawn_in_a_dull_step_counts_also_where_a_later_one_is_cut() {
+    let explored = |several_steps| {
+        let options = Options { runs_max: 60, several_steps, ..Options::default() };
+        let row = strategy("coverage_guided").expect("there is one");
+        let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+        let mut drawer = Drawer { source: Box::new(SeededSource::new(Seed(0))), steps: 0, captured: vec![0], dull: 0 };
+        let ended = exploration
+            .run(&mut drawer, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(10_000))
+            .expect("no machine");
+        let stats = *exploration.stats();
+        // Runs that compare what is drawn are short.
+        assert!(stats.cut > 0 && stats.passed > 0, "{stats:?}");
+        (format!("{ended:?} {stats:?}"), drawer.dull)
+    };
+    let ((alone, none), (together, dull)) = (explored(false), explored(true));
+    assert_eq!((together, none), (alone, 0));
+    assert!(dull > 10, "{dull}");
+}
+
 /// A step that has shown this.
 #[derive(Default)]
 struct ShownStep {
@@ -128,8 +214,8 @@ impl StepTarget for ShownStep {
 }
 
 impl StatefulTarget for ShownStep {
-    fn coverage(&mut self, see: &mut dyn FnMut(&[u8])) {
-        see(&self.bytes);
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        see(CoverageStretch::whole(0, &self.bytes));
     }
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
         self.facts.properties.iter().for_each(|(name, property)| see(name, property));
@@ -144,7 +230,7 @@ impl StatefulTarget for ShownStep {
 
 /// Whether a step is dull.
 fn is_dull(feedback: &StateFeedback, step: &ShownStep, of: (Option<u32>, u32), states: StateScope) -> bool {
-    let coverage = |see: &mut dyn FnMut(&[u8])| see(&step.bytes);
+    let coverage = |see: &mut StretchLook<'_>| see(0, step.bytes.len(), 0, &step.bytes);
     let view = StepView { flow: of.1, facts: &step.facts, coverage: &coverage };
     feedback.is_dull(&view, of.0, states) && feedback.knows_properties(&step.facts)
 }
