@@ -418,7 +418,10 @@ impl ComponentShape {
                 }
             }
         }
-        self.step = self.find_step(types);
+        // Numbers of instances are those of the outermost component, of which no part is open any more.
+        if self.module.is_none() && self.components == 1 {
+            self.step = self.find_step(types);
+        }
         self.counts = IndexCounts {
             core_modules: types.module_count(),
             core_instances: types.core_instance_count(),

@@ -18,6 +18,7 @@ mod decision_path;
 mod explorer;
 mod frontier;
 mod guided_source;
+mod kept_runs;
 mod moments;
 mod novelty;
 mod options;

@@ -17,6 +17,7 @@ use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode, PathNodeId};
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, SpareLogs, TaskOrder};
+use super::kept_runs::KeptRuns;
 use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
@@ -239,6 +240,8 @@ pub struct Exploration {
     choosing: Rng,
     feedback: StateFeedback,
     frontier: Frontier,
+    /// Of a program that is run whole, the runs that have shown something new.
+    kept_runs: KeptRuns,
     /// Places that were kept so far.
     places: u64,
     values: ValueProposals,
@@ -300,6 +303,7 @@ impl Exploration {
             options,
             feedback: StateFeedback::default(),
             frontier: Frontier::default(),
+            kept_runs: KeptRuns::default(),
             places: 0,
             values: ValueProposals::default(),
             whole_runs: WholeRunValues::default(),
@@ -330,7 +334,11 @@ impl Exploration {
     /// The paths of the most promising places that are kept, 4,096 at the most, in the order in which they were. Of a program that is run whole
     /// they are those of the runs that have shown something new, each to its end.
     pub fn paths(&self) -> impl Iterator<Item = DecisionPath> {
-        self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX).into_iter().map(|node| node.path(&[], 0))
+        let told = match self.options.is_whole_run {
+            true => self.kept_runs.latest(PATHS_MAX, PATHS_ANSWERS_MAX),
+            false => self.frontier.hottest(PATHS_MAX, PATHS_ANSWERS_MAX),
+        };
+        told.into_iter().map(|node| node.path(&[], 0))
     }
 
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
@@ -808,23 +816,24 @@ impl Exploration {
             CapturePolicy::All => true,
         };
         let is_last = self.is_at_end(run, capture);
+        // To its end, it shows that again, whether others go on from a beginning of it or not.
+        let whole = (is_kept && self.options.is_whole_run && run.steps > 0)
+            .then(|| PathNode::from(Some(&run.before), &run.answers.snapshot(), 1, PathNodeId(self.places + 1)));
+        whole.iter().for_each(|whole| self.kept_runs.keep(Arc::clone(whole)));
         if !is_kept || is_last || self.options.checkpoints_max == 0 {
             return Ok(());
         }
         let answers = run.answers.snapshot();
         self.places += 1;
         let place = PathNodeId(self.places);
-        let (checkpoint, node, whole) = if self.options.is_whole_run {
+        let (checkpoint, node) = if self.options.is_whole_run {
             // Where in it something new came is not known: any beginning of it may be what another run needs.
             let kept = self.choosing.between(0, answers.len());
             let checkpoint = io.target.capture_after(run.before.len() + kept)?;
-            let node = PathNode::from(Some(&run.before), &answers[..kept], 1, place);
-            // To its end, it shows that again.
-            let whole = PathNode::from(Some(&node), &answers[kept..], 1, place);
-            (checkpoint, node, Some(whole))
+            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1, place))
         } else {
             let steps = run.before.steps + run.steps;
-            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place), None)
+            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place))
         };
         if capture == CapturePolicy::New {
             io.observer.on_captured(&|| whole.as_ref().unwrap_or(&node).path(&[], 0))?;
@@ -833,7 +842,6 @@ impl Exploration {
         run.kept = Some(KeptPlace { node: Arc::clone(&node), answers: answers.len(), steps: run.steps });
         let gone = self.frontier.add(checkpoint, node, (fresh.kind(), sum), self.options.checkpoints_max);
         gone.into_iter().for_each(|gone| io.target.release(gone));
-        whole.into_iter().for_each(|whole| self.frontier.keep_run(whole));
         self.stats.checkpoints = self.frontier.len() as u64;
         Ok(())
     }

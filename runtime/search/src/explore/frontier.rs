@@ -3,12 +3,10 @@
 //! ```text
 //! energy   kept: 1 + what was new │ a run from it finds something: + that │ finds nothing: × 0.9
 //! place    its path │ live: the checkpoint too            not live: gone to again from the nearest live place before it
-//! run      of a program that is run whole: the path to the end of the run that the place is a beginning of
 //! ```
 //!
 //! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWER_BYTES_MAX`] bytes of answers, and as many checkpoints as were asked for, the
-//! least promising going first; a place is picked in logarithmic time; the last one that was kept stays. Ends of runs have [`RUN_BYTES_MAX`] of
-//! their own, and no place goes for them, so that they change nothing about which places are picked.
+//! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
 use super::compact_answers::CompactAnswers;
 use super::decision_path::{PathNode, PathNodeId};
@@ -26,8 +24,6 @@ pub(crate) const PLACES_MAX: usize = 100_000;
 /// Bytes of the answers of all places together, each counted with the place that it leads to: most answers take one. Beyond, the least
 /// promising places are forgotten.
 const ANSWER_BYTES_MAX: usize = 128 << 20;
-/// The same, of what runs answered behind their places. Beyond, only the places of further runs are kept.
-const RUN_BYTES_MAX: usize = 64 << 20;
 /// What is left of a place's energy after a run that found nothing.
 const BARREN: f64 = 0.9;
 /// Energy never falls below this, so that no place is given up.
@@ -59,8 +55,6 @@ impl NoveltyKind {
 #[derive(Clone, Debug)]
 struct FrontierEntry {
     node: Arc<PathNode>,
-    /// The whole run that showed something new, where the place is only a beginning of it.
-    run: Option<Arc<PathNode>>,
     kind: NoveltyKind,
     energy: f64,
     /// `None` when its path must be taken again.
@@ -71,11 +65,6 @@ impl FrontierEntry {
     /// In the order of energy; energies are positive, so that their bits have their order.
     fn rank(&self) -> (u64, PathNodeId) {
         (self.energy.to_bits(), self.node.id)
-    }
-
-    /// Bytes of what the run answered behind the place.
-    fn run_bytes(&self) -> usize {
-        self.run.as_ref().map_or(0, |run| run.own_answers().bytes())
     }
 }
 
@@ -97,7 +86,6 @@ pub(crate) struct Frontier {
     /// The order in which they were kept, by slot, as weights.
     ages: SumTree,
     answer_bytes: usize,
-    run_bytes: usize,
     is_flooded: bool,
 }
 
@@ -131,18 +119,17 @@ impl Frontier {
         self.entry(place).map(|entry| &entry.node)
     }
 
-    /// The paths to the most promising places, within bounds of their number and of their answers, in the order in which they were kept. Where a
-    /// place has a run, the path is that of the run, if there is room for it.
+    /// The paths to the most promising checkpoints, within bounds of their number and of their answers, in the order in which they were kept.
     pub(crate) fn hottest(&self, most: usize, mut answers: usize) -> Vec<&Arc<PathNode>> {
         let mut ranks: Vec<_> = self.slots.iter().flatten().map(FrontierEntry::rank).collect();
         ranks.sort_unstable();
-        let ranked = ranks.into_iter().rev().filter_map(|(_, place)| self.entry(place)).take(most);
-        let fitting = ranked.filter_map(|entry| {
-            let path = entry.run.iter().chain([&entry.node]).find(|path| path.weight() <= answers)?;
-            answers -= path.weight();
-            Some(path)
-        });
-        let mut hottest: Vec<_> = fitting.collect();
+        let ranked = ranks.into_iter().rev().filter_map(|(_, place)| self.node(place)).take(most);
+        let has_room = |node: &&Arc<PathNode>| {
+            let left = answers.checked_sub(node.weight());
+            answers = left.unwrap_or(answers);
+            left.is_some()
+        };
+        let mut hottest: Vec<_> = ranked.filter(has_room).collect();
         hottest.sort_unstable_by_key(|node| node.id);
         hottest
     }
@@ -187,7 +174,7 @@ impl Frontier {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let entry = FrontierEntry { node, run: None, kind, energy, checkpoint: Some(checkpoint) };
+        let entry = FrontierEntry { node, kind, energy, checkpoint: Some(checkpoint) };
         if let Some(ranks) = &mut self.ranks {
             ranks.insert(entry.rank());
         }
@@ -203,16 +190,6 @@ impl Frontier {
         }
         gone.extend(self.cool(place, live_max));
         gone
-    }
-
-    /// The place with the number of `run` is a beginning of that run.
-    pub(crate) fn keep_run(&mut self, run: Arc<PathNode>) {
-        let Some(slot) = self.places.get(&run.id).copied() else { return };
-        let Some(entry) = &mut self.slots[slot] else { return };
-        let bytes = self.run_bytes - entry.run_bytes() + run.own_answers().bytes();
-        if bytes <= RUN_BYTES_MAX {
-            (entry.run, self.run_bytes) = (Some(run), bytes);
-        }
     }
 
     /// A place has a checkpoint again; the answers are those that had to go for it. One that is not kept any more has not.
@@ -253,7 +230,6 @@ impl Frontier {
         self.ages.set(slot, 0.0);
         self.free.push(slot);
         self.answer_bytes -= entry.node.own_answers().bytes();
-        self.run_bytes -= entry.run_bytes();
         entry.checkpoint
     }
 
@@ -345,22 +321,6 @@ mod tests {
         let late = Arc::clone(frontier.node(PathNodeId(503)).expect("it is kept"));
         let (_, from) = frontier.nearest_live(&late).expect("that one");
         assert_eq!(Frontier::answers_between(&from, &late), [501, 502, 503].map(Override::Number));
-    }
-
-    #[test]
-    fn the_path_of_a_place_is_that_of_its_whole_run_where_there_is_room() {
-        let (mut frontier, start) = (Frontier::default(), PathNode::from(None, &[], 0, PathNodeId(0)));
-        for number in 1..=2 {
-            let node = PathNode::from(Some(&start), &[], 1, PathNodeId(number));
-            frontier.add(CheckpointId(number), Arc::clone(&node), (NoveltyKind::Coarse, 1), 4);
-            let answers = [number; 3].map(Override::Number);
-            frontier.keep_run(PathNode::from(Some(&node), &answers, 1, PathNodeId(number)));
-        }
-        let answers =
-            |most| frontier.hottest(9, most).iter().map(|node| node.path(&[], 0).answers.len()).collect::<Vec<_>>();
-        let one = 3 * Override::Number(1).weight();
-        assert_eq!((answers(2 * one), answers(2 * one - 1)), (vec![3, 3], vec![0, 3]), "the last one is ranked first");
-        assert!(frontier.node(PathNodeId(1)).is_some_and(|node| node.len() == 0), "runs begin at the place");
     }
 
     #[test]
