@@ -51,7 +51,7 @@ impl KeptRuns {
 mod tests {
     use super::super::decision_path::PathNodeId;
     use super::*;
-    use fozzy_trace::Override;
+    use fozzy_trace::source::Override;
 
     #[test]
     fn the_latest_runs_are_told_as_far_as_there_is_room() {
