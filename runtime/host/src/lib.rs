@@ -52,7 +52,6 @@ mod sockets;
 mod stepping;
 mod streams;
 mod sync_linker;
-mod text_linker;
 mod time;
 mod undefined;
 mod values;

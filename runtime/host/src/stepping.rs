@@ -79,9 +79,9 @@ mod tests {
     use super::*;
 
     /// Asks for no further step.
-    struct Closed;
+    struct ClosedGate;
 
-    impl StepGate for Closed {
+    impl StepGate for ClosedGate {
         fn goes_on(&mut self, _: u32, _: &Facts) -> bool {
             false
         }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn no_more_letters_are_told_than_a_message_shows() {
-        let mut steps = SteppedCall::new((0, 0), 0, 9, Box::new(Closed));
+        let mut steps = SteppedCall::new((0, 0), 0, 9, Box::new(ClosedGate));
         let told = (0..u32::MAX).take_while(|_| steps.tell(b'x')).count() + 1;
         assert_eq!((told, steps.letters.len()), (LETTERS_MAX, LETTERS_MAX));
         assert!(told > MESSAGE_BYTES_MAX);

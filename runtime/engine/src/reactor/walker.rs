@@ -409,9 +409,9 @@ mod tests {
       (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#;
 
     /// Lets all steps be taken.
-    struct Unmoved;
+    struct UnmovedJudge;
 
-    impl StepJudge for Unmoved {
+    impl StepJudge for UnmovedJudge {
         fn is_dull(&mut self, _: &StepView<'_>) -> bool {
             true
         }
@@ -425,7 +425,7 @@ mod tests {
         let source = || Box::new(SeededSource::new(Seed(1)));
         let mut walker = Walker::of(program, &plan, &inputs, 0, source()).expect("it has flows");
         assert!(walker.takes_several_steps());
-        let judge = Arc::new(Mutex::new(Unmoved)) as SharedStepJudge;
+        let judge = Arc::new(Mutex::new(UnmovedJudge)) as SharedStepJudge;
         let start = walker.start();
         walker.restore(start, source()).expect("it is kept");
         walker.step(StepId::Begin).expect("the machine is well");
