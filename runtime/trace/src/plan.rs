@@ -158,6 +158,8 @@ pub struct Plan {
 /// - ninth: under nemeses of links, what a TCP sender has waited for too long is sent again, as what is lost is, and the first that
 ///   arrives counts; when all machines are healed, no packet, and no repetition of one, waits for the end of a nemesis any more; and a
 ///   nemesis that is over before any machine goes on has not struck.
+/// - tenth: a slow disk holds up its own machine only, while the others go on; and a nemesis that kills a machine or takes its power may
+///   come between two calls that its program makes in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -186,8 +188,10 @@ impl Edition {
     pub const EIGHTH: Edition = Edition(7);
     /// The ninth.
     pub const NINTH: Edition = Edition(8);
+    /// The tenth.
+    pub const TENTH: Edition = Edition(9);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::NINTH;
+    pub const LATEST: Edition = Edition::TENTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -208,7 +212,7 @@ impl Plan {
         let has_others = self.nodes.iter().any(|node| !node.called);
         let is_losing = |fault: &FaultPlan| LOSING_FAULTS.contains(&&*fault.kind);
         self.edition = match has_channel {
-            _ if self.faults.iter().any(|fault| fault.nemesis.is_some()) => Edition::NINTH,
+            _ if self.faults.iter().any(|fault| fault.nemesis.is_some() || fault.kind == "slow-disk") => Edition::TENTH,
             _ if self.is_routed() => Edition::SEVENTH,
             _ if self.may_restart() => Edition::SIXTH,
             _ if self.faults.iter().any(is_losing) => Edition::FIFTH,

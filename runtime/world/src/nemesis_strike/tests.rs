@@ -289,7 +289,7 @@ fn what_is_about_links_touches_one_when_it_strikes() {
     for action in NemesisAction::ALL {
         let mut plan = Plan { faults: vec![nemesis(action.word(), &[])], ..Plan::default() };
         plan.renew_edition();
-        assert_eq!(plan.edition, Edition::NINTH, "{}", action.word());
+        assert_eq!(plan.edition, Edition::TENTH, "{}", action.word());
         if action.is_between_machines() {
             let mut lab = run(1, plan.faults.remove(0));
             while lab.step().is_some() {}
