@@ -220,6 +220,43 @@ pub struct Host {
     pub(crate) stepped: Option<Box<SteppedCall>>,
 }
 
+/// Performs one call, as [`Host::call`] does. `$answer` may wait for the disk of its machine, and for nothing else.
+macro_rules! disk_call {
+    ($host:ident, $import:expr, $asked:expr, $answer:expr) => {{
+        let asked = $asked;
+        let outcome = match $host.begin(&asked) {
+            Ok(()) => $answer,
+            Err(stop) => Err(stop),
+        };
+        $host.end($import, &asked, outcome)
+    }};
+}
+
+/// Performs one call that may have to wait: `$attempt`, which may itself wait for the disk, is made, and again after each wait.
+macro_rules! patient_call {
+    ($host:ident, $import:expr, $asked:expr, $attempt:expr) => {{
+        let asked = $asked;
+        let mut begun = $host.begin(&asked);
+        if begun.is_ok() {
+            begun = $host.inject_machine().await;
+        }
+        let outcome = loop {
+            let attempt = match begun {
+                Ok(()) => $attempt,
+                Err(stop) => Err(stop),
+            };
+            match attempt {
+                Ok($crate::call::CallProgress::Done(answer)) => break Ok(answer),
+                Ok($crate::call::CallProgress::Wait(waits)) => begun = $host.await_one(&waits).await,
+                Err(stop) => break Err(stop),
+            }
+        };
+        $host.end($import, &asked, outcome)
+    }};
+}
+
+pub(crate) use {disk_call, patient_call};
+
 impl Host {
     /// The host of a guest on the machine `node`, which may use `memory_bytes`.
     #[must_use]
@@ -311,22 +348,7 @@ impl Host {
         asked: A,
         mut attempt: impl FnMut(&mut Host) -> Result<CallProgress<R>, GuestStop>,
     ) -> wasmtime::Result<R> {
-        let mut begun = self.begin(&asked);
-        if begun.is_ok() {
-            begun = self.inject_machine().await;
-        }
-        let mut outcome = begun.and_then(|()| attempt(self));
-        loop {
-            let waits = match outcome {
-                Ok(CallProgress::Done(answer)) => return self.end(import, &asked, Ok(answer)),
-                Err(stop) => return self.end(import, &asked, Err(stop)),
-                Ok(CallProgress::Wait(waits)) => waits,
-            };
-            outcome = match self.wait(&waits).await {
-                Ok(()) => attempt(self),
-                Err(stop) => Err(stop),
-            };
-        }
+        patient_call!(self, import, asked, attempt(self))
     }
 
     #[inline]
@@ -444,7 +466,7 @@ impl Host {
     pub(crate) async fn stand_still(&mut self, span: Duration) -> Result<(), GuestStop> {
         let over = self.run.world.clock.now().after(span);
         while self.run.world.clock.now() < over {
-            self.wait(&[Wait::Until(over)]).await?;
+            self.await_one(&[Wait::Until(over)]).await?;
         }
         Ok(())
     }
@@ -465,7 +487,7 @@ impl Host {
     }
 
     /// Waits until one of `waits` is over, and tells an observer of it.
-    async fn wait(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
+    pub(crate) async fn await_one(&mut self, waits: &[Wait]) -> Result<(), GuestStop> {
         if !self.run.is_told() {
             return self.wait_for(waits).await;
         }

@@ -1,11 +1,14 @@
 //! Planned faults at operations on the virtual disk.
 //!
 //! ```text
-//! descriptor.write ─▶ strike_file(Act::Write, …) ─▶ Strike ─▶ what is left of the operation
-//!                          └ power-loss: the call ends the guest with Stop::PowerLoss
+//! descriptor.write ─▶ inject_file(DiskOperation::Write, …) ─▶ DiskFault ─▶ what is left of the operation
+//!                          ├ power-loss: the call ends the guest with GuestStop::PowerLoss
+//!                          └ slow-disk: the machine waits, while others have turns
 //! ```
 //!
-//! A slow disk lets virtual time pass at once: the guest keeps its turn, and others see afterwards how late it is.
+//! A slow disk holds up its own machine, between what is asked about the operation and the operation: others go on meanwhile, and may kill
+//! the one that waits, as they may any that waits. A machine that is alone lets time pass itself. Before [`Edition::TENTH`] time passed for
+//! all machines at once, while the guest kept its turn.
 //!
 //! Invariant: without planned faults an operation costs one look at an empty list more.
 //! Not here: what the kinds do (`fozzy-world`), the real disk: faults strike the virtual one only.
@@ -20,7 +23,7 @@ use fozzy_world::table::{Handle, StreamSink as Output, StreamSource as Input};
 impl Host {
     /// Asks what goes wrong with `act` on an open file, or on what stands at `path` below an open directory.
     #[inline]
-    pub(crate) fn inject_file(
+    pub(crate) async fn inject_file(
         &mut self,
         on: &FileDescriptor,
         act: DiskOperation,
@@ -30,22 +33,22 @@ impl Host {
             return Ok(DiskFault::default());
         }
         self.inject_kill()?;
-        self.ask_strike(on, act, path)
+        self.ask_strike(on, act, path).await
     }
 
     /// The same for a stream; one that is not of a file is never struck.
     #[inline]
-    pub(crate) fn inject_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, GuestStop> {
+    pub(crate) async fn inject_stream(&mut self, rep: u32, act: DiskOperation) -> Result<DiskFault, GuestStop> {
         if self.run.world.faults.is_empty() {
             return Ok(DiskFault::default());
         }
-        match self.node().table.get(rep) {
+        let file = match self.node().table.get(rep) {
             Ok(Handle::InputStream(Input::File { file, .. }) | Handle::OutputStream(Output::File { file, .. })) => {
-                let file = *file;
-                self.ask_strike(&file, act, None)
+                *file
             }
-            _ => Ok(DiskFault::default()),
-        }
+            _ => return Ok(DiskFault::default()),
+        };
+        self.ask_strike(&file, act, None).await
     }
 
     /// Does something to the machine's disk. What symbolic links make of paths is work that neither arguments nor answer show.
@@ -76,29 +79,43 @@ impl Host {
         }
     }
 
-    fn ask_strike(
+    async fn ask_strike(
         &mut self,
         on: &FileDescriptor,
         act: DiskOperation,
         path: Option<&str>,
     ) -> Result<DiskFault, GuestStop> {
-        let disk = &self.node().disk;
-        let path = match path {
-            Some(path) => disk.path_at(on.node, path),
-            None => disk.path_of(on.node),
-        };
-        let fault = self.with_context(|world, context| world.inject_file(act, &path, context));
+        let fault = self.ask_disk(on, act, path);
         if let Some(up_after) = fault.power_loss {
             return Err(GuestStop::PowerLoss { up_after });
         }
         if fault.delay > Duration(0) {
-            let clock = &mut self.world().clock;
-            clock.advance_to(clock.now().after(fault.delay));
+            // On the heap, as it is rare: no call has to have room for it.
+            Box::pin(self.wait_for_disk(fault.delay)).await?;
         }
         if act == DiskOperation::Sync && fault.error.is_some() {
             self.node_mut().disk.fail_sync(on);
         }
         Ok(fault)
+    }
+
+    fn ask_disk(&mut self, on: &FileDescriptor, act: DiskOperation, path: Option<&str>) -> DiskFault {
+        let disk = &self.node().disk;
+        let path = match path {
+            Some(path) => disk.path_at(on.node, path),
+            None => disk.path_of(on.node),
+        };
+        self.with_context(|world, context| world.inject_file(act, &path, context))
+    }
+
+    /// An operation takes so long. Before [`Edition::TENTH`] no other machine went on meanwhile.
+    async fn wait_for_disk(&mut self, delay: Duration) -> Result<(), GuestStop> {
+        if self.run.world.plan.edition >= Edition::TENTH {
+            return self.stand_still(delay).await;
+        }
+        let clock = &mut self.world().clock;
+        clock.advance_to(clock.now().after(delay));
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::bindings::wasi::filesystem::{preopens, types};
 use crate::bindings::{
     DescriptorResource, DirectoryEntryStreamResource, InputStreamResource, IoErrorResource, OutputStreamResource,
 };
-use crate::call::{GuestStop, Host, Import, misuse};
+use crate::call::{GuestStop, Host, Import, disk_call, misuse};
 use crate::clocks::datetime;
 use crate::disk_faults::{part, whole};
 use crate::real_files::RealFileResult;
@@ -80,8 +80,6 @@ enum DescriptorTarget {
 /// What an operation is to planned faults.
 #[derive(Clone, Copy)]
 enum DiskAccess<'a> {
-    /// Nothing that reaches the disk.
-    Nothing,
     /// An act on what the descriptor holds.
     Itself(DiskOperation),
     /// An act on what stands at a path below it.
@@ -104,21 +102,22 @@ impl Host {
         self.tell_io(is_write, bytes, |world, node| world.channel(node, world.node(node).table.get(rep).ok()?));
     }
 
-    fn inject(
+    async fn inject(
         &mut self,
         on: &files::FileDescriptor,
         touch: DiskAccess<'_>,
     ) -> std::result::Result<DiskFault, GuestStop> {
         match touch {
-            DiskAccess::Nothing => Ok(DiskFault::default()),
-            DiskAccess::Itself(act) => self.inject_file(on, act, None),
-            DiskAccess::At(act, path) => self.inject_file(on, act, Some(path)),
-            DiskAccess::Open(path, flags, open) => self.inject_open(on, path, path_flags(flags), open_flags(open)),
+            DiskAccess::Itself(act) => self.inject_file(on, act, None).await,
+            DiskAccess::At(act, path) => self.inject_file(on, act, Some(path)).await,
+            DiskAccess::Open(path, flags, open) => {
+                self.inject_open(on, path, path_flags(flags), open_flags(open)).await
+            }
         }
     }
 
     /// Asks what goes wrong with opening a path, which makes something new if nothing is there.
-    pub(crate) fn inject_open(
+    pub(crate) async fn inject_open(
         &mut self,
         on: &files::FileDescriptor,
         path: &str,
@@ -128,97 +127,212 @@ impl Host {
         if self.run.world.faults.is_empty() {
             return Ok(DiskFault::default());
         }
-        let missing = || self.node().disk.stat_at(on, flags, path).is_err();
-        let act = match open {
-            open if open.create && missing() => DiskOperation::Create,
-            open if open.truncate => DiskOperation::Change,
-            _ => DiskOperation::Look,
+        let makes = open.create && self.node().disk.stat_at(on, flags, path).is_err();
+        let act = match (makes, open.truncate) {
+            (true, _) => DiskOperation::Create,
+            (false, true) => DiskOperation::Change,
+            (false, false) => DiskOperation::Look,
         };
-        self.inject_file(on, act, Some(path))
+        self.inject_file(on, act, Some(path)).await
+    }
+
+    /// What a descriptor stands for, and what goes wrong with `touch` there, once a disk that is slow is ready for it.
+    async fn reach(
+        &mut self,
+        import: Import,
+        rep: u32,
+        touch: DiskAccess<'_>,
+    ) -> std::result::Result<(DescriptorTarget, DiskFault), GuestStop> {
+        let target = self.held(import, rep)?;
+        let fault = match target {
+            DescriptorTarget::Live(_) => DiskFault::default(),
+            DescriptorTarget::Disk(descriptor) => self.inject(&descriptor, touch).await?,
+        };
+        Ok((target, fault))
+    }
+
+    /// What the disk or the real computer answers: `body` gets the disk, the descriptor and the wall time.
+    fn ask_target<T>(
+        &mut self,
+        (target, fault): (DescriptorTarget, DiskFault),
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<T>,
+        live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<T>,
+    ) -> RealFileResult<T> {
+        match target {
+            DescriptorTarget::Live(file) => live(self, file),
+            DescriptorTarget::Disk(descriptor) => {
+                let now = self.wall_ns();
+                Ok(whole(&fault).and_then(|()| self.with_disk(|disk| body(disk, &descriptor, now))))
+            }
+        }
     }
 
     /// One operation on one descriptor: `body` gets the disk, the descriptor and the wall time; `live` asks the real
     /// computer instead.
-    fn on_disk<T: Record>(
+    async fn on_disk<T: Record>(
         &mut self,
         import: Import,
-        handle: &Resource<DescriptorResource>,
+        rep: u32,
         asked: impl Record,
         touch: DiskAccess<'_>,
         body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<T>,
         live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
-        let rep = handle.rep();
-        self.call(import, (rep, asked), |host| {
-            let answer = match host.held(import, rep)? {
-                DescriptorTarget::Live(file) => live(host, file)?,
-                DescriptorTarget::Disk(descriptor) => {
-                    let fault = host.inject(&descriptor, touch)?;
-                    let now = host.wall_ns();
-                    whole(&fault).and_then(|()| host.with_disk(|disk| body(disk, &descriptor, now)))
-                }
-            };
-            Ok(answer.map_err(code))
+        disk_call!(self, import, (rep, asked), {
+            let reached = self.reach(import, rep, touch).await;
+            reached.and_then(|reached| Ok(self.ask_target(reached, body, live)?.map_err(code)))
         })
     }
 
-    /// The same for operations that name a second descriptor.
-    fn on_disk_with<T: Record>(
+    /// The same for an operation that does not reach the disk, and so meets no fault.
+    fn on_descriptor<T: Record>(
         &mut self,
         import: Import,
-        handles: (&Resource<DescriptorResource>, &Resource<DescriptorResource>),
+        rep: u32,
+        asked: impl Record,
+        body: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<T>,
+        live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<T>,
+    ) -> FsResult<T> {
+        self.call(import, (rep, asked), |host| {
+            let reached = (host.held(import, rep)?, DiskFault::default());
+            Ok(host.ask_target(reached, body, live)?.map_err(code))
+        })
+    }
+
+    /// What two descriptors stand for, and what goes wrong with `touch` at the first.
+    async fn reach_two(
+        &mut self,
+        import: Import,
+        (one, other): (u32, u32),
+        touch: DiskAccess<'_>,
+    ) -> std::result::Result<(DescriptorTarget, DescriptorTarget, DiskFault), GuestStop> {
+        let (one, other) = (self.held(import, one)?, self.held(import, other)?);
+        let fault = match (one, other) {
+            (DescriptorTarget::Disk(one), DescriptorTarget::Disk(_)) => self.inject(&one, touch).await?,
+            _ => DiskFault::default(),
+        };
+        Ok((one, other, fault))
+    }
+
+    /// The same as [`Host::on_disk`] for operations that name a second descriptor.
+    async fn on_disk_with<T: Record>(
+        &mut self,
+        import: Import,
+        handles: (u32, u32),
         asked: impl Record,
         touch: DiskAccess<'_>,
         body: impl FnOnce(&mut Disk, &files::FileDescriptor, &files::FileDescriptor, u64) -> DiskResult<T>,
         live: impl FnOnce(&mut Host, LiveFile, LiveFile) -> RealFileResult<T>,
     ) -> FsResult<T> {
-        let (one, other) = (handles.0.rep(), handles.1.rep());
-        self.call(import, (one, other, asked), |host| {
-            let answer = match (host.held(import, one)?, host.held(import, other)?) {
-                (DescriptorTarget::Live(one), DescriptorTarget::Live(other)) => live(host, one, other)?,
-                (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
-                    let fault = host.inject(&one, touch)?;
-                    let now = host.wall_ns();
-                    whole(&fault).and_then(|()| host.with_disk(|disk| body(disk, &one, &other, now)))
-                }
-                _ => unreachable!("a machine has files of one kind"),
-            };
-            Ok(answer.map_err(code))
+        disk_call!(self, import, (handles.0, handles.1, asked), {
+            let reached = self.reach_two(import, handles, touch).await;
+            reached.and_then(|(one, other, fault)| {
+                let answer = match (one, other) {
+                    (DescriptorTarget::Live(one), DescriptorTarget::Live(other)) => live(self, one, other)?,
+                    (DescriptorTarget::Disk(one), DescriptorTarget::Disk(other)) => {
+                        let now = self.wall_ns();
+                        whole(&fault).and_then(|()| self.with_disk(|disk| body(disk, &one, &other, now)))
+                    }
+                    _ => unreachable!("a machine has files of one kind"),
+                };
+                Ok(answer.map_err(code))
+            })
         })
     }
 
     /// Opens a handle that the disk or the real computer has granted; `grant` holds the node for it, and a live file
     /// is held here.
-    fn on_disk_open<R>(
+    async fn on_disk_open<R>(
         &mut self,
         import: Import,
-        handle: &Resource<DescriptorResource>,
+        rep: u32,
         asked: impl Record,
         touch: DiskAccess<'_>,
         grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<Handle>,
         live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<Handle>,
     ) -> FsResult<Resource<R>> {
-        let rep = handle.rep();
-        let opened = self.call(import, (rep, asked), |host| {
-            let granted = match host.held(import, rep)? {
-                DescriptorTarget::Live(file) => live(host, file)?,
-                DescriptorTarget::Disk(descriptor) => {
-                    let fault = host.inject(&descriptor, touch)?;
-                    let now = host.wall_ns();
-                    whole(&fault).and_then(|()| host.with_disk(|disk| grant(disk, &descriptor, now)))
-                }
-            };
-            match granted {
-                Ok(handle) => {
-                    if let Some(file) = live_file(&handle) {
-                        host.world().live.opened(file);
-                    }
-                    host.node_mut().table.insert(handle).map(Ok).map_err(misuse(import))
-                }
-                Err(errno) => Ok(Err(code(errno))),
-            }
+        let opened = disk_call!(self, import, (rep, asked), {
+            let reached = self.reach(import, rep, touch).await;
+            reached.and_then(|reached| {
+                let granted = self.ask_target(reached, grant, live)?;
+                self.keep_granted(import, granted)
+            })
         })?;
         Ok(opened.map(Resource::new_own))
+    }
+
+    /// The same for a stream of an open file, for which the disk is not reached.
+    fn open_stream<R>(
+        &mut self,
+        import: Import,
+        rep: u32,
+        asked: impl Record,
+        grant: impl FnOnce(&mut Disk, &files::FileDescriptor, u64) -> DiskResult<Handle>,
+        live: impl FnOnce(&mut Host, LiveFile) -> RealFileResult<Handle>,
+    ) -> FsResult<Resource<R>> {
+        let opened = self.call(import, (rep, asked), |host| {
+            let reached = (host.held(import, rep)?, DiskFault::default());
+            let granted = host.ask_target(reached, grant, live)?;
+            host.keep_granted(import, granted)
+        })?;
+        Ok(opened.map(Resource::new_own))
+    }
+
+    fn keep_granted(
+        &mut self,
+        import: Import,
+        granted: DiskResult<Handle>,
+    ) -> std::result::Result<std::result::Result<u32, ErrorCode>, GuestStop> {
+        match granted {
+            Ok(handle) => {
+                if let Some(file) = live_file(&handle) {
+                    self.world().live.opened(file);
+                }
+                self.node_mut().table.insert(handle).map(Ok).map_err(misuse(import))
+            }
+            Err(errno) => Ok(Err(code(errno))),
+        }
+    }
+
+    async fn read_at(
+        &mut self,
+        rep: u32,
+        length: u64,
+        offset: u64,
+    ) -> std::result::Result<std::result::Result<(Vec<u8>, bool), ErrorCode>, GuestStop> {
+        let answer = match self.reach(READ, rep, DiskAccess::Itself(DiskOperation::Read)).await? {
+            (DescriptorTarget::Live(file), _) => self.live_read(file, offset, length)?,
+            (DescriptorTarget::Disk(file), fault) => {
+                let read = |()| self.node_mut().disk.read(&file, offset, part(&fault, length));
+                let mut answer = whole(&fault).and_then(read);
+                if let (true, Ok((bytes, _))) = (fault.flips, &mut answer) {
+                    self.with_context(|_, context| flip_bit(bytes, context));
+                }
+                answer
+            }
+        };
+        self.tell_descriptor(rep, false, answer.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64));
+        Ok(answer.map_err(code))
+    }
+
+    async fn write_at(
+        &mut self,
+        rep: u32,
+        bytes: &[u8],
+        offset: u64,
+    ) -> std::result::Result<std::result::Result<u64, ErrorCode>, GuestStop> {
+        let answer = match self.held(WRITE, rep)? {
+            DescriptorTarget::Live(file) => self.live_write(file, Some(offset), bytes)?,
+            DescriptorTarget::Disk(file) if self.takes_sdk_output(&file, bytes)? => Ok(bytes.len() as u64),
+            DescriptorTarget::Disk(file) => {
+                let fault = self.inject(&file, DiskAccess::Itself(DiskOperation::Write)).await?;
+                let now = self.wall_ns();
+                let bytes = &bytes[..part(&fault, bytes.len() as u64) as usize];
+                whole(&fault).and_then(|()| self.node_mut().disk.write(&file, offset, bytes, now))
+            }
+        };
+        self.tell_descriptor(rep, true, *answer.as_ref().unwrap_or(&0));
+        Ok(answer.map_err(code))
     }
 }
 
@@ -243,7 +357,7 @@ impl types::HostDescriptor for Host {
             disk.opened(file.node);
             Ok(Handle::InputStream(Input::File { file: *file, offset }))
         };
-        self.on_disk_open(READ_VIA_STREAM, &this, offset, DiskAccess::Nothing, grant, |_, file| {
+        self.open_stream(READ_VIA_STREAM, this.rep(), offset, grant, |_, file| {
             let stream = Handle::InputStream(Input::LiveFile { file, offset });
             Ok(file.need_file().map(|()| stream).map_err(|_| Errno::IsDirectory))
         })
@@ -259,7 +373,7 @@ impl types::HostDescriptor for Host {
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: Some(offset) }))
         };
-        self.on_disk_open(WRITE_VIA_STREAM, &this, offset, DiskAccess::Nothing, grant, |_, file| {
+        self.open_stream(WRITE_VIA_STREAM, this.rep(), offset, grant, |_, file| {
             let stream = Handle::OutputStream(Output::LiveFile { file, offset: Some(offset) });
             Ok(file.need_file().map(|()| stream))
         })
@@ -271,7 +385,7 @@ impl types::HostDescriptor for Host {
             disk.opened(file.node);
             Ok(Handle::OutputStream(Output::File { file: *file, offset: None }))
         };
-        self.on_disk_open(APPEND_VIA_STREAM, &this, (), DiskAccess::Nothing, grant, |_, file| {
+        self.open_stream(APPEND_VIA_STREAM, this.rep(), (), grant, |_, file| {
             let stream = Handle::OutputStream(Output::LiveFile { file, offset: None });
             Ok(file.need_file().map(|()| stream))
         })
@@ -281,37 +395,39 @@ impl types::HostDescriptor for Host {
         let asked = (offset, length, WordRecord(advice));
         let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.advise(file, offset, length);
         // There is nothing that a real disk would have to know.
-        self.on_disk(ADVISE, &this, asked, DiskAccess::Nothing, body, |_, file| {
+        self.on_descriptor(ADVISE, this.rep(), asked, body, |_, file| {
             let possible = i64::try_from(length).is_ok();
             Ok(file.need_file().and(if possible { Ok(()) } else { Err(Errno::Invalid) }))
         })
     }
 
-    fn sync_data(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
+    async fn sync_data(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
         let body = |disk: &mut Disk, file: &files::FileDescriptor, _| disk.sync_data(file);
-        self.on_disk(SYNC_DATA, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
+        self.on_disk(SYNC_DATA, this.rep(), (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::SyncData)
         })
+        .await
     }
 
     fn get_flags(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorFlags> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(flags_out(disk.get_flags(of)));
-        self.on_disk(GET_FLAGS, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(flags_out(file.flags))))
+        self.on_descriptor(GET_FLAGS, this.rep(), (), body, |_, file| Ok(Ok(flags_out(file.flags))))
     }
 
     fn get_type(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorType> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(kind(disk.get_type(of)));
-        self.on_disk(GET_TYPE, &this, (), DiskAccess::Nothing, body, |_, file| Ok(Ok(kind(file.kind))))
+        self.on_descriptor(GET_TYPE, this.rep(), (), body, |_, file| Ok(Ok(kind(file.kind))))
     }
 
-    fn set_size(&mut self, this: Resource<DescriptorResource>, size: u64) -> FsResult<()> {
+    async fn set_size(&mut self, this: Resource<DescriptorResource>, size: u64) -> FsResult<()> {
         let body = |disk: &mut Disk, file: &files::FileDescriptor, now| disk.set_size(file, size, now);
-        self.on_disk(SET_SIZE, &this, size, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
+        self.on_disk(SET_SIZE, this.rep(), size, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
             host.live_set_size(file, size)
         })
+        .await
     }
 
-    fn set_times(
+    async fn set_times(
         &mut self,
         this: Resource<DescriptorResource>,
         accessed: NewTimestamp,
@@ -321,89 +437,81 @@ impl types::HostDescriptor for Host {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, now| {
             disk.set_times(of, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES, &this, asked, DiskAccess::Itself(DiskOperation::Change), body, |host, file| {
-            match (new_time(accessed), new_time(modified)) {
+        self.on_disk(
+            SET_TIMES,
+            this.rep(),
+            asked,
+            DiskAccess::Itself(DiskOperation::Change),
+            body,
+            |host, file| match (new_time(accessed), new_time(modified)) {
                 (Ok(accessed), Ok(modified)) => host.live_done(file, set_times(None, false, accessed, modified)),
                 (Err(errno), _) | (_, Err(errno)) => Ok(Err(errno)),
-            }
-        })
+            },
+        )
+        .await
     }
 
-    fn read(&mut self, this: Resource<DescriptorResource>, length: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
+    async fn read(
+        &mut self,
+        this: Resource<DescriptorResource>,
+        length: u64,
+        offset: u64,
+    ) -> FsResult<(Vec<u8>, bool)> {
         let rep = this.rep();
-        self.call(READ, (rep, length, offset), |host| {
-            let answer = match host.held(READ, rep)? {
-                DescriptorTarget::Live(file) => host.live_read(file, offset, length)?,
-                DescriptorTarget::Disk(file) => {
-                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Read))?;
-                    let read = |()| host.node_mut().disk.read(&file, offset, part(&fault, length));
-                    let mut answer = whole(&fault).and_then(read);
-                    if let (true, Ok((bytes, _))) = (fault.flips, &mut answer) {
-                        host.with_context(|_, context| flip_bit(bytes, context));
-                    }
-                    answer
-                }
-            };
-            host.tell_descriptor(rep, false, answer.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64));
-            Ok(answer.map_err(code))
-        })
+        disk_call!(self, READ, (rep, length, offset), self.read_at(rep, length, offset).await)
     }
 
-    fn write(&mut self, this: Resource<DescriptorResource>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
+    async fn write(&mut self, this: Resource<DescriptorResource>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
         let rep = this.rep();
-        self.call(WRITE, (rep, &bytes, offset), |host| {
-            let answer = match host.held(WRITE, rep)? {
-                DescriptorTarget::Live(file) => host.live_write(file, Some(offset), &bytes)?,
-                DescriptorTarget::Disk(file) if host.takes_sdk_output(&file, &bytes)? => Ok(bytes.len() as u64),
-                DescriptorTarget::Disk(file) => {
-                    let fault = host.inject(&file, DiskAccess::Itself(DiskOperation::Write))?;
-                    let now = host.wall_ns();
-                    let bytes = &bytes[..part(&fault, bytes.len() as u64) as usize];
-                    whole(&fault).and_then(|()| host.node_mut().disk.write(&file, offset, bytes, now))
-                }
-            };
-            host.tell_descriptor(rep, true, *answer.as_ref().unwrap_or(&0));
-            Ok(answer.map_err(code))
-        })
+        disk_call!(self, WRITE, (rep, &bytes, offset), self.write_at(rep, &bytes, offset).await)
     }
 
-    fn read_directory(
+    async fn read_directory(
         &mut self,
         this: Resource<DescriptorResource>,
     ) -> FsResult<Resource<DirectoryEntryStreamResource>> {
         let grant = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(Handle::DirectoryStream(disk.list(of)?));
-        self.on_disk_open(READ_DIRECTORY, &this, (), DiskAccess::Itself(DiskOperation::Look), grant, |host, file| {
-            Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream))
-        })
+        self.on_disk_open(
+            READ_DIRECTORY,
+            this.rep(),
+            (),
+            DiskAccess::Itself(DiskOperation::Look),
+            grant,
+            |host, file| Ok(host.live_list(file)?.map(Handle::LiveDirectoryStream)),
+        )
+        .await
     }
 
-    fn sync(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
+    async fn sync(&mut self, this: Resource<DescriptorResource>) -> FsResult<()> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| disk.sync(of);
-        self.on_disk(SYNC, &this, (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
+        self.on_disk(SYNC, this.rep(), (), DiskAccess::Itself(DiskOperation::Sync), body, |host, file| {
             host.live_done(file, FileOperation::Sync)
         })
+        .await
     }
 
-    fn create_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+    async fn create_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.create_directory_at(base, &path, now);
         self.on_disk(
             CREATE_DIRECTORY_AT,
-            &this,
+            this.rep(),
             &path,
             DiskAccess::At(DiskOperation::Create, &path),
             body,
             |host, base| host.live_done(base, FileOperation::CreateDirectoryAt { path: path.clone() }),
         )
+        .await
     }
 
-    fn stat(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorStat> {
+    async fn stat(&mut self, this: Resource<DescriptorResource>) -> FsResult<DescriptorStat> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(stat(&disk.stat(of)));
-        self.on_disk(STAT, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
+        self.on_disk(STAT, this.rep(), (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             Ok(host.live_stat(file, FileOperation::Stat)?.map(live_stat))
         })
+        .await
     }
 
-    fn stat_at(
+    async fn stat_at(
         &mut self,
         this: Resource<DescriptorResource>,
         flags: PathFlags,
@@ -414,7 +522,7 @@ impl types::HostDescriptor for Host {
         };
         self.on_disk(
             STAT_AT,
-            &this,
+            this.rep(),
             (WordRecord(flags), &path),
             DiskAccess::At(DiskOperation::Look, &path),
             body,
@@ -423,9 +531,10 @@ impl types::HostDescriptor for Host {
                 Ok(host.live_stat(base, operation)?.map(live_stat))
             },
         )
+        .await
     }
 
-    fn set_times_at(
+    async fn set_times_at(
         &mut self,
         this: Resource<DescriptorResource>,
         flags: PathFlags,
@@ -437,18 +546,26 @@ impl types::HostDescriptor for Host {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| {
             disk.set_times_at(base, path_flags(flags), &path, new_time(accessed)?, new_time(modified)?, now)
         };
-        self.on_disk(SET_TIMES_AT, &this, asked, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
-            let follow = path_flags(flags).symlink_follow;
-            match (new_time(accessed), new_time(modified)) {
-                (Ok(accessed), Ok(modified)) => {
-                    host.live_done(base, set_times(Some(path.clone()), follow, accessed, modified))
+        self.on_disk(
+            SET_TIMES_AT,
+            this.rep(),
+            asked,
+            DiskAccess::At(DiskOperation::Change, &path),
+            body,
+            |host, base| {
+                let follow = path_flags(flags).symlink_follow;
+                match (new_time(accessed), new_time(modified)) {
+                    (Ok(accessed), Ok(modified)) => {
+                        host.live_done(base, set_times(Some(path.clone()), follow, accessed, modified))
+                    }
+                    (Err(errno), _) | (_, Err(errno)) => Ok(Err(errno)),
                 }
-                (Err(errno), _) | (_, Err(errno)) => Ok(Err(errno)),
-            }
-        })
+            },
+        )
+        .await
     }
 
-    fn link_at(
+    async fn link_at(
         &mut self,
         this: Resource<DescriptorResource>,
         flags: PathFlags,
@@ -462,13 +579,14 @@ impl types::HostDescriptor for Host {
             disk.link_at(base, path_flags(flags), &old, there, &new, now)
         };
         let touch = DiskAccess::At(DiskOperation::Create, &old);
-        self.on_disk_with(LINK_AT, (&this, &there), asked, touch, body, |host, base, there| {
+        self.on_disk_with(LINK_AT, (this.rep(), there.rep()), asked, touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::LinkAt { path, follow, to: there.number, new_path })
         })
+        .await
     }
 
-    fn open_at(
+    async fn open_at(
         &mut self,
         this: Resource<DescriptorResource>,
         flags: PathFlags,
@@ -481,34 +599,37 @@ impl types::HostDescriptor for Host {
             let opened = disk.open_at(base, path_flags(flags), &path, open_flags(open), flags_in(wanted), now)?;
             Ok(Handle::Descriptor(opened))
         };
-        self.on_disk_open(OPEN_AT, &this, asked, DiskAccess::Open(&path, flags, open), grant, |host, base| {
+        self.on_disk_open(OPEN_AT, this.rep(), asked, DiskAccess::Open(&path, flags, open), grant, |host, base| {
             let opened = host.live_open(base, path_flags(flags), path.clone(), open_flags(open), flags_in(wanted))?;
             Ok(opened.map(Handle::LiveDescriptor))
         })
+        .await
     }
 
-    fn readlink_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<String> {
+    async fn readlink_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<String> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, _| {
             disk.readlink_at(base, &path).map(|text| text.to_string())
         };
-        self.on_disk(READLINK_AT, &this, &path, DiskAccess::At(DiskOperation::Look, &path), body, |host, base| {
+        self.on_disk(READLINK_AT, this.rep(), &path, DiskAccess::At(DiskOperation::Look, &path), body, |host, base| {
             host.live_link(base, path.clone())
         })
+        .await
     }
 
-    fn remove_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+    async fn remove_directory_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.remove_directory_at(base, &path, now);
         self.on_disk(
             REMOVE_DIRECTORY_AT,
-            &this,
+            this.rep(),
             &path,
             DiskAccess::At(DiskOperation::Change, &path),
             body,
             |host, base| host.live_done(base, FileOperation::RemoveDirectoryAt { path: path.clone() }),
         )
+        .await
     }
 
-    fn rename_at(
+    async fn rename_at(
         &mut self,
         this: Resource<DescriptorResource>,
         old: String,
@@ -519,29 +640,37 @@ impl types::HostDescriptor for Host {
             disk.rename_at(base, &old, there, &new, now)
         };
         let touch = DiskAccess::At(DiskOperation::Change, &old);
-        self.on_disk_with(RENAME_AT, (&this, &there), (&old, &new), touch, body, |host, base, there| {
+        self.on_disk_with(RENAME_AT, (this.rep(), there.rep()), (&old, &new), touch, body, |host, base, there| {
             let (path, new_path) = (old.clone(), new.clone());
             host.live_done(base, FileOperation::RenameAt { path, to: there.number, new_path })
         })
+        .await
     }
 
-    fn symlink_at(&mut self, this: Resource<DescriptorResource>, text: String, path: String) -> FsResult<()> {
+    async fn symlink_at(&mut self, this: Resource<DescriptorResource>, text: String, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.symlink_at(base, &text, &path, now);
         self.on_disk(
             SYMLINK_AT,
-            &this,
+            this.rep(),
             (&text, &path),
             DiskAccess::At(DiskOperation::Create, &path),
             body,
             |host, base| host.live_done(base, FileOperation::SymlinkAt { text: text.clone(), path: path.clone() }),
         )
+        .await
     }
 
-    fn unlink_file_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
+    async fn unlink_file_at(&mut self, this: Resource<DescriptorResource>, path: String) -> FsResult<()> {
         let body = |disk: &mut Disk, base: &files::FileDescriptor, now| disk.unlink_file_at(base, &path, now);
-        self.on_disk(UNLINK_FILE_AT, &this, &path, DiskAccess::At(DiskOperation::Change, &path), body, |host, base| {
-            host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() })
-        })
+        self.on_disk(
+            UNLINK_FILE_AT,
+            this.rep(),
+            &path,
+            DiskAccess::At(DiskOperation::Change, &path),
+            body,
+            |host, base| host.live_done(base, FileOperation::UnlinkFileAt { path: path.clone() }),
+        )
+        .await
     }
 
     fn is_same_object(
@@ -561,15 +690,16 @@ impl types::HostDescriptor for Host {
         })
     }
 
-    fn metadata_hash(&mut self, this: Resource<DescriptorResource>) -> FsResult<MetadataHashValue> {
+    async fn metadata_hash(&mut self, this: Resource<DescriptorResource>) -> FsResult<MetadataHashValue> {
         let body = |disk: &mut Disk, of: &files::FileDescriptor, _| Ok(hash(disk.metadata_hash(of)));
-        self.on_disk(METADATA_HASH, &this, (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
+        self.on_disk(METADATA_HASH, this.rep(), (), DiskAccess::Itself(DiskOperation::Look), body, |host, file| {
             let operation = FileOperation::MetadataHash { path: None, follow: false };
             Ok(host.live_hash(file, operation)?.map(hash))
         })
+        .await
     }
 
-    fn metadata_hash_at(
+    async fn metadata_hash_at(
         &mut self,
         this: Resource<DescriptorResource>,
         flags: PathFlags,
@@ -580,7 +710,7 @@ impl types::HostDescriptor for Host {
         };
         self.on_disk(
             METADATA_HASH_AT,
-            &this,
+            this.rep(),
             (WordRecord(flags), &path),
             DiskAccess::At(DiskOperation::Look, &path),
             body,
@@ -590,6 +720,7 @@ impl types::HostDescriptor for Host {
                 Ok(host.live_hash(base, operation)?.map(hash))
             },
         )
+        .await
     }
 
     fn drop(&mut self, this: Resource<DescriptorResource>) -> Result<()> {

@@ -80,6 +80,17 @@ fn judged<T>(answer: Answer<T>) -> std::result::Result<std::result::Result<T, Wa
     }
 }
 
+/// What an attempt has come to: an answer, a number, a wait or the end of the guest.
+fn judged_attempt<T>(
+    attempt: Answer<CallProgress<T>>,
+) -> std::result::Result<CallProgress<std::result::Result<T, WasiErrno>>, GuestStop> {
+    Ok(match judged(attempt)? {
+        Ok(CallProgress::Done(value)) => CallProgress::Done(Ok(value)),
+        Ok(CallProgress::Wait(waits)) => CallProgress::Wait(waits),
+        Err(errno) => CallProgress::Done(Err(errno)),
+    })
+}
+
 fn number<T>(answer: std::result::Result<T, WasiErrno>) -> u32 {
     answer.map_or_else(WasiErrno::number, |_| 0)
 }
@@ -102,14 +113,7 @@ impl Host {
         asked: A,
         mut attempt: impl FnMut(&mut Host) -> Answer<CallProgress<R>>,
     ) -> Result<u32> {
-        let attempt = |host: &mut Host| {
-            Ok(match judged(attempt(host))? {
-                Ok(CallProgress::Done(value)) => CallProgress::Done(Ok(value)),
-                Ok(CallProgress::Wait(waits)) => CallProgress::Wait(waits),
-                Err(errno) => CallProgress::Done(Err(errno)),
-            })
-        };
-        self.call_waiting(import, asked, attempt).await.map(number)
+        self.call_waiting(import, asked, |host| judged_attempt(attempt(host))).await.map(number)
     }
 
     /// The guest's descriptors; the first ones are put in when it first asks.
@@ -192,6 +196,15 @@ macro_rules! answered {
     )*};
 }
 
+/// The same for functions that may wait.
+macro_rules! awaited {
+    ($($module:ident::$name:ident($($argument:ident: $kind:ty),*);)*) => {$(
+        async fn $name(&mut self, $($argument: $kind),*) -> Result<u32> {
+            $module::$name(self, $($argument),*).await
+        }
+    )*};
+}
+
 impl snapshot::Host for Host {
     answered! {
         program::args_get(argv: u32, buffer: u32);
@@ -205,19 +218,22 @@ impl snapshot::Host for Host {
         descriptors::fd_advise(fd: u32, offset: u64, length: u64, advice: u32);
         descriptors::fd_allocate(fd: u32, offset: u64, length: u64);
         descriptors::fd_close(fd: u32);
-        descriptors::fd_datasync(fd: u32);
         descriptors::fd_fdstat_get(fd: u32, stat: u32);
         descriptors::fd_fdstat_set_flags(fd: u32, flags: u32);
         descriptors::fd_fdstat_set_rights(fd: u32, base: u64, inheriting: u64);
-        descriptors::fd_filestat_get(fd: u32, stat: u32);
-        descriptors::fd_filestat_set_size(fd: u32, size: u64);
-        descriptors::fd_filestat_set_times(fd: u32, accessed: u64, modified: u64, flags: u32);
         descriptors::fd_prestat_get(fd: u32, stat: u32);
         descriptors::fd_prestat_dir_name(fd: u32, path: u32, length: u32);
         descriptors::fd_renumber(source: u32, target: u32);
+        descriptors::fd_tell(fd: u32, position: u32);
+    }
+
+    awaited! {
+        descriptors::fd_datasync(fd: u32);
+        descriptors::fd_filestat_get(fd: u32, stat: u32);
+        descriptors::fd_filestat_set_size(fd: u32, size: u64);
+        descriptors::fd_filestat_set_times(fd: u32, accessed: u64, modified: u64, flags: u32);
         descriptors::fd_seek(fd: u32, offset: i64, whence: u32, position: u32);
         descriptors::fd_sync(fd: u32);
-        descriptors::fd_tell(fd: u32, position: u32);
         data::fd_pread(fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
         data::fd_pwrite(fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
         directory::fd_readdir(fd: u32, buffer: u32, length: u32, cookie: u64, size: u32);
@@ -236,26 +252,17 @@ impl snapshot::Host for Host {
         paths::path_rename(fd: u32, path: u32, length: u32, new_fd: u32, new_path: u32, new_length: u32);
         paths::path_symlink(text: u32, text_length: u32, fd: u32, path: u32, length: u32);
         paths::path_unlink_file(fd: u32, path: u32, length: u32);
+        data::fd_read(fd: u32, buffers: u32, count: u32, size: u32);
+        data::fd_write(fd: u32, buffers: u32, count: u32, size: u32);
+        program::sched_yield();
     }
 
     fn proc_exit(&mut self, code: u32) -> Result<()> {
         program::proc_exit(self, code)
     }
 
-    async fn fd_read(&mut self, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
-        data::fd_read(self, fd, buffers, count, size).await
-    }
-
-    async fn fd_write(&mut self, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
-        data::fd_write(self, fd, buffers, count, size).await
-    }
-
     async fn poll_oneoff(&mut self, subscriptions: u32, events: u32, count: u32, ready: u32) -> Result<u32> {
         poll::poll_oneoff(self, &poll::SNAPSHOT, (subscriptions, count), (events, ready)).await
-    }
-
-    async fn sched_yield(&mut self) -> Result<u32> {
-        program::sched_yield(self).await
     }
 
     fn sock_open(&mut self, family: u32, kind: u32, opened: u32) -> Result<u32> {
@@ -386,16 +393,16 @@ impl unstable::Host for Host {
         descriptors::unstable_fd_fdstat_get(self, fd, stat)
     }
 
-    fn fd_filestat_get(&mut self, fd: u32, stat: u32) -> Result<u32> {
-        descriptors::unstable_fd_filestat_get(self, fd, stat)
+    async fn fd_filestat_get(&mut self, fd: u32, stat: u32) -> Result<u32> {
+        descriptors::unstable_fd_filestat_get(self, fd, stat).await
     }
 
-    fn fd_seek(&mut self, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
-        descriptors::unstable_fd_seek(self, fd, offset, whence, position)
+    async fn fd_seek(&mut self, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
+        descriptors::unstable_fd_seek(self, fd, offset, whence, position).await
     }
 
-    fn path_filestat_get(&mut self, fd: u32, flags: u32, path: u32, length: u32, stat: u32) -> Result<u32> {
-        paths::unstable_path_filestat_get(self, fd, flags, path, length, stat)
+    async fn path_filestat_get(&mut self, fd: u32, flags: u32, path: u32, length: u32, stat: u32) -> Result<u32> {
+        paths::unstable_path_filestat_get(self, fd, flags, path, length, stat).await
     }
 
     async fn poll_oneoff(&mut self, subscriptions: u32, events: u32, count: u32, ready: u32) -> Result<u32> {

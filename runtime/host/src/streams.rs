@@ -1,7 +1,7 @@
 //! `wasi:io/streams`: bytes from standard input and files, bytes to standard output and files.
 //!
 //! No write is pending, so flushing completes at once; what can make a guest wait is a standard input that stays
-//! open, a connection, and a pipe to another process.
+//! open, a connection, and a pipe to another process. Reads and writes of files may wait for a slow disk, all of them.
 //!
 //! A stream that failed, or a file that was read to its end, is closed from then on.
 //!
@@ -10,7 +10,7 @@
 
 use crate::bindings::wasi::io::streams::{self, StreamError};
 use crate::bindings::{InputStreamResource, IoErrorResource, OutputStreamResource, PollableResource};
-use crate::call::{CallProgress, GuestStop, Host, Import, misuse};
+use crate::call::{CallProgress, GuestStop, Host, Import, disk_call, misuse, patient_call};
 use crate::disk_faults::{part, whole};
 use fozzy_trace::IoChannel;
 use fozzy_world::files::{DiskOperation, Errno, flip_bit};
@@ -95,10 +95,10 @@ impl<R> CallProgress<R> {
 
 impl Host {
     /// Reads, and tells an observer where from.
-    fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
+    async fn read_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         // At its end, a stream is closed.
         let channel = self.stream_channel(rep);
-        let read = self.read_from(import, rep, len, patience)?;
+        let read = self.read_from(import, rep, len, patience).await?;
         if let CallProgress::Done(answer) = &read {
             let bytes = answer.as_ref().map_or(0, |bytes| bytes.len() as u64);
             self.tell_io(false, bytes, |_, _| channel);
@@ -107,9 +107,9 @@ impl Host {
     }
 
     /// Writes, and tells an observer where to.
-    fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+    async fn write_all(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
         let channel = self.stream_channel(rep);
-        let written = self.write_to(import, rep, bytes)?;
+        let written = self.write_to(import, rep, bytes).await?;
         if let CallProgress::Done(answer) = &written {
             let bytes = if answer.is_ok() { bytes.len() as u64 } else { 0 };
             self.tell_io(true, bytes, |_, _| channel);
@@ -124,9 +124,9 @@ impl Host {
     }
 
     /// Reads from whatever `rep` stands for and moves its position.
-    fn read_from(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
+    async fn read_from(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<Vec<u8>> {
         let len = len.min(READ_BYTES_MAX);
-        let fault = self.inject_stream(rep, DiskOperation::Read)?;
+        let fault = self.inject_stream(rep, DiskOperation::Read).await?;
         let node = self.node_mut();
         match node.table.get_mut(rep) {
             Ok(Handle::InputStream(Input::File { file, offset })) => {
@@ -192,14 +192,14 @@ impl Host {
     }
 
     /// Writes to whatever `rep` stands for and moves its position. A full disk takes what fits, and fails.
-    fn write_to(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
+    async fn write_to(&mut self, import: Import, rep: u32, bytes: &[u8]) -> Attempt<()> {
         if let Ok(Handle::OutputStream(Output::File { file, .. })) = self.node().table.get(rep) {
             let file = *file;
             if self.takes_sdk_output(&file, bytes)? {
                 return done(());
             }
         }
-        let fault = self.inject_stream(rep, self.stream_write())?;
+        let fault = self.inject_stream(rep, self.stream_write()).await?;
         // A file alone shows when it was written.
         let wall = match self.node().table.get(rep) {
             Ok(Handle::OutputStream(Output::File { .. })) => self.wall_ns(),
@@ -315,22 +315,22 @@ impl Host {
         }
     }
 
-    fn write_within(&mut self, import: Import, rep: u32, bytes: &[u8], bound: u64) -> Attempt<()> {
+    async fn write_within(&mut self, import: Import, rep: u32, bytes: &[u8], bound: u64) -> Attempt<()> {
         if bytes.len() as u64 > bound {
             let what = format!("{} bytes written at once, {bound} are permitted", bytes.len());
             return Err(GuestStop::Misuse { import: import.name, what });
         }
-        self.write_all(import, rep, bytes)
+        self.write_all(import, rep, bytes).await
     }
 
     /// Zeroes come as a number, so their count is bounded before they are made.
-    fn zeroes_within(&mut self, import: Import, rep: u32, len: u64, bound: u64) -> Attempt<()> {
+    async fn zeroes_within(&mut self, import: Import, rep: u32, len: u64, bound: u64) -> Attempt<()> {
         if len > bound {
             let what = format!("{len} zeroes written at once, {bound} are permitted");
             return Err(GuestStop::Misuse { import: import.name, what });
         }
         self.moved(len);
-        self.write_all(import, rep, &vec![0; len as usize])
+        self.write_all(import, rep, &vec![0; len as usize]).await
     }
 
     /// What may be written now: nothing to a closed stream, which the answer says, to a connection or a pipe what
@@ -368,8 +368,8 @@ impl Host {
         self.permit(rep).unwrap_or(WRITE_BYTES_MAX)
     }
 
-    fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<u64> {
-        let skipped = self.read_some(import, rep, len, patience)?;
+    async fn skip_some(&mut self, import: Import, rep: u32, len: u64, patience: BlockingMode) -> Attempt<u64> {
+        let skipped = self.read_some(import, rep, len, patience).await?;
         let skipped = skipped.map(|read| read.map(|bytes| bytes.len() as u64));
         if let CallProgress::Done(Ok(bytes)) = &skipped {
             self.moved(*bytes);
@@ -377,7 +377,14 @@ impl Host {
         Ok(skipped)
     }
 
-    fn splice_some(&mut self, import: Import, to: u32, from: u32, len: u64, patience: BlockingMode) -> Attempt<u64> {
+    async fn splice_some(
+        &mut self,
+        import: Import,
+        to: u32,
+        from: u32,
+        len: u64,
+        patience: BlockingMode,
+    ) -> Attempt<u64> {
         // What cannot be written is not read.
         let len = match self.permit(to) {
             Ok(_) if len == 0 => return done(0),
@@ -386,10 +393,11 @@ impl Host {
             Ok(permitted) => len.min(permitted),
             Err(failure) => return failed(failure),
         };
-        match self.read_some(import, from, len, patience)? {
+        let read = self.read_some(import, from, len, patience).await?;
+        match read {
             CallProgress::Done(Ok(bytes)) => {
                 self.moved(bytes.len() as u64);
-                Ok(self.write_all(import, to, &bytes)?.map(|written| written.map(|()| bytes.len() as u64)))
+                Ok(self.write_all(import, to, &bytes).await?.map(|written| written.map(|()| bytes.len() as u64)))
             }
             CallProgress::Done(Err(failure)) => failed(failure),
             CallProgress::Wait(waits) => Ok(CallProgress::Wait(waits)),
@@ -410,28 +418,6 @@ impl Host {
     fn last_failure(&mut self, import: Import, failure: StreamFailure) -> Result<StreamError> {
         let rep = self.node_mut().table.insert(Handle::Error(failure)).map_err(misuse(import))?;
         Ok(StreamError::LastOperationFailed(Resource::<IoErrorResource>::new_own(rep)))
-    }
-
-    /// A call that does not wait.
-    fn now<A: fozzy_trace::Record, T: fozzy_trace::Record>(
-        &mut self,
-        import: Import,
-        asked: A,
-        body: impl FnOnce(&mut Host) -> Attempt<T>,
-    ) -> StreamResult<T> {
-        let result = self.call(import, asked, |host| Ok(body(host)?.at_once()))?;
-        self.stream_result(import, result)
-    }
-
-    /// A call that waits as long as it must.
-    async fn patiently<A: fozzy_trace::Record, T: fozzy_trace::Record>(
-        &mut self,
-        import: Import,
-        asked: A,
-        attempt: impl FnMut(&mut Host) -> Attempt<T>,
-    ) -> StreamResult<T> {
-        let result = self.call_waiting(import, asked, attempt).await?;
-        self.stream_result(import, result)
     }
 
     fn pollable(
@@ -508,26 +494,48 @@ pub(crate) fn pipe_of(process: &ProcessNode, kind: OutputKind) -> PipeId {
 impl streams::Host for Host {}
 
 impl streams::HostInputStream for Host {
-    fn read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
+    async fn read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        self.now(READ, (rep, len), |host| host.read_some(READ, rep, len, BlockingMode::Now))
+        let read = disk_call!(
+            self,
+            READ,
+            (rep, len),
+            self.read_some(READ, rep, len, BlockingMode::Now).await.map(CallProgress::at_once)
+        )?;
+        self.stream_result(READ, read)
     }
 
     async fn blocking_read(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<Vec<u8>> {
         let rep = handle.rep();
-        let attempt = |host: &mut Host| host.read_some(BLOCKING_READ, rep, len, BlockingMode::Blocking);
-        self.patiently(BLOCKING_READ, (rep, len), attempt).await
+        let read = patient_call!(
+            self,
+            BLOCKING_READ,
+            (rep, len),
+            self.read_some(BLOCKING_READ, rep, len, BlockingMode::Blocking).await
+        )?;
+        self.stream_result(BLOCKING_READ, read)
     }
 
-    fn skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
+    async fn skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        self.now(SKIP, (rep, len), |host| host.skip_some(SKIP, rep, len, BlockingMode::Now))
+        let skipped = disk_call!(
+            self,
+            SKIP,
+            (rep, len),
+            self.skip_some(SKIP, rep, len, BlockingMode::Now).await.map(CallProgress::at_once)
+        )?;
+        self.stream_result(SKIP, skipped)
     }
 
     async fn blocking_skip(&mut self, handle: Resource<InputStreamResource>, len: u64) -> StreamResult<u64> {
         let rep = handle.rep();
-        let attempt = |host: &mut Host| host.skip_some(BLOCKING_SKIP, rep, len, BlockingMode::Blocking);
-        self.patiently(BLOCKING_SKIP, (rep, len), attempt).await
+        let skipped = patient_call!(
+            self,
+            BLOCKING_SKIP,
+            (rep, len),
+            self.skip_some(BLOCKING_SKIP, rep, len, BlockingMode::Blocking).await
+        )?;
+        self.stream_result(BLOCKING_SKIP, skipped)
     }
 
     fn subscribe(&mut self, handle: Resource<InputStreamResource>) -> Result<Resource<PollableResource>> {
@@ -561,8 +569,12 @@ impl streams::HostOutputStream for Host {
     async fn write(&mut self, handle: Resource<OutputStreamResource>, bytes: Vec<u8>) -> StreamResult<()> {
         let rep = handle.rep();
         self.look_for_undefined(WRITE, &bytes);
-        let write = |host: &mut Host| Ok(host.write_within(WRITE, rep, &bytes, host.write_bound(rep))?.at_once());
-        let written = self.call_seen(WRITE, (rep, &bytes), write).await?;
+        let written = patient_call!(
+            self,
+            WRITE,
+            (rep, &bytes),
+            self.write_within(WRITE, rep, &bytes, self.write_bound(rep)).await
+        )?;
         self.stream_result(WRITE, written)
     }
 
@@ -573,18 +585,26 @@ impl streams::HostOutputStream for Host {
     ) -> StreamResult<()> {
         let rep = handle.rep();
         self.look_for_undefined(WRITE_AND_FLUSH, &bytes);
-        let attempt = |host: &mut Host| host.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX);
-        self.patiently(WRITE_AND_FLUSH, (rep, &bytes), attempt).await
+        let written = patient_call!(
+            self,
+            WRITE_AND_FLUSH,
+            (rep, &bytes),
+            self.write_within(WRITE_AND_FLUSH, rep, &bytes, WRITE_AND_FLUSH_BYTES_MAX).await
+        )?;
+        self.stream_result(WRITE_AND_FLUSH, written)
     }
 
     fn flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop))))
+        let flushed = self.call(FLUSH, rep, |host| Ok(host.permit(rep).map(drop)))?;
+        self.stream_result(FLUSH, flushed)
     }
 
     async fn blocking_flush(&mut self, handle: Resource<OutputStreamResource>) -> StreamResult<()> {
         let rep = handle.rep();
-        self.patiently(BLOCKING_FLUSH, rep, |host| Ok(CallProgress::Done(host.permit(rep).map(drop)))).await
+        let attempt = |host: &mut Host| Ok(CallProgress::Done(host.permit(rep).map(drop)));
+        let flushed = self.call_waiting(BLOCKING_FLUSH, rep, attempt).await?;
+        self.stream_result(BLOCKING_FLUSH, flushed)
     }
 
     fn subscribe(&mut self, handle: Resource<OutputStreamResource>) -> Result<Resource<PollableResource>> {
@@ -592,9 +612,15 @@ impl streams::HostOutputStream for Host {
         self.pollable(SUBSCRIBE_OUTPUT, handle.rep(), |_, _| wait)
     }
 
-    fn write_zeroes(&mut self, handle: Resource<OutputStreamResource>, len: u64) -> StreamResult<()> {
+    async fn write_zeroes(&mut self, handle: Resource<OutputStreamResource>, len: u64) -> StreamResult<()> {
         let rep = handle.rep();
-        self.now(WRITE_ZEROES, (rep, len), |host| host.zeroes_within(WRITE_ZEROES, rep, len, host.write_bound(rep)))
+        let written = disk_call!(
+            self,
+            WRITE_ZEROES,
+            (rep, len),
+            self.zeroes_within(WRITE_ZEROES, rep, len, self.write_bound(rep)).await.map(CallProgress::at_once)
+        )?;
+        self.stream_result(WRITE_ZEROES, written)
     }
 
     async fn blocking_write_zeroes_and_flush(
@@ -603,18 +629,29 @@ impl streams::HostOutputStream for Host {
         len: u64,
     ) -> StreamResult<()> {
         let rep = handle.rep();
-        let attempt = |host: &mut Host| host.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX);
-        self.patiently(ZEROES_AND_FLUSH, (rep, len), attempt).await
+        let written = patient_call!(
+            self,
+            ZEROES_AND_FLUSH,
+            (rep, len),
+            self.zeroes_within(ZEROES_AND_FLUSH, rep, len, WRITE_AND_FLUSH_BYTES_MAX).await
+        )?;
+        self.stream_result(ZEROES_AND_FLUSH, written)
     }
 
-    fn splice(
+    async fn splice(
         &mut self,
         to: Resource<OutputStreamResource>,
         from: Resource<InputStreamResource>,
         len: u64,
     ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        self.now(SPLICE, (to, from, len), |host| host.splice_some(SPLICE, to, from, len, BlockingMode::Now))
+        let moved = disk_call!(
+            self,
+            SPLICE,
+            (to, from, len),
+            self.splice_some(SPLICE, to, from, len, BlockingMode::Now).await.map(CallProgress::at_once)
+        )?;
+        self.stream_result(SPLICE, moved)
     }
 
     async fn blocking_splice(
@@ -624,8 +661,13 @@ impl streams::HostOutputStream for Host {
         len: u64,
     ) -> StreamResult<u64> {
         let (to, from) = (to.rep(), from.rep());
-        let attempt = |host: &mut Host| host.splice_some(BLOCKING_SPLICE, to, from, len, BlockingMode::Blocking);
-        self.patiently(BLOCKING_SPLICE, (to, from, len), attempt).await
+        let moved = patient_call!(
+            self,
+            BLOCKING_SPLICE,
+            (to, from, len),
+            self.splice_some(BLOCKING_SPLICE, to, from, len, BlockingMode::Blocking).await
+        )?;
+        self.stream_result(BLOCKING_SPLICE, moved)
     }
 
     fn drop(&mut self, handle: Resource<OutputStreamResource>) -> Result<()> {

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! blocking-read, poll, …   answered in the same call: virtual time passes for the only guest there is
+//! descriptor.read, …       the same, as its disk may be slow
 //! destructors              silent while handles are rebuilt
 //! fozzy-mint-pollable …    a handle of that type from a number, for the accessor of the rewriter
 //! fozzy-step-over          whether it takes the next step of a scenario in the same call
@@ -145,8 +146,19 @@ fn handles(linker: &mut Linker<Host>) -> Result<()> {
     Ok(())
 }
 
+/// Defines functions that may wait, answered at once: the name in WIT, the function of the trait, its arguments.
+macro_rules! answered_at_once {
+    ($instance:ident: $($name:literal, $function:path, ($($argument:ident: $kind:ty),*);)*) => { $(
+        $instance.func_wrap($name, |mut store, ($($argument,)*): ($($kind,)*)| {
+            Ok((now($function(store.data_mut(), $($argument),*))?,))
+        })?;
+    )* };
+}
+
 /// The functions that may wait, answered at once.
 fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
+    disks(linker)?;
+    disks_of_preview1(linker)?;
     type In = Resource<InputStreamResource>;
     type Out = Resource<OutputStreamResource>;
 
@@ -225,6 +237,114 @@ fn waiting_functions(linker: &mut Linker<Host>) -> Result<()> {
     Ok(())
 }
 
+/// The functions that may wait for a slow disk, answered at once.
+fn disks(linker: &mut Linker<Host>) -> Result<()> {
+    type Descriptor = Resource<DescriptorResource>;
+    type In = Resource<InputStreamResource>;
+    type Out = Resource<OutputStreamResource>;
+
+    let mut types = linker.instance("wasi:filesystem/types@0.2.12")?;
+    answered_at_once! { types:
+        "[method]descriptor.sync-data", files::HostDescriptor::sync_data, (this: Descriptor);
+        "[method]descriptor.set-size", files::HostDescriptor::set_size, (this: Descriptor, size: u64);
+        "[method]descriptor.set-times", files::HostDescriptor::set_times, (
+            this: Descriptor, accessed: files::NewTimestamp, modified: files::NewTimestamp
+        );
+        "[method]descriptor.read", files::HostDescriptor::read, (this: Descriptor, length: u64, offset: u64);
+        "[method]descriptor.write", files::HostDescriptor::write, (this: Descriptor, bytes: Vec<u8>, offset: u64);
+        "[method]descriptor.read-directory", files::HostDescriptor::read_directory, (this: Descriptor);
+        "[method]descriptor.sync", files::HostDescriptor::sync, (this: Descriptor);
+        "[method]descriptor.create-directory-at", files::HostDescriptor::create_directory_at, (
+            this: Descriptor, path: String
+        );
+        "[method]descriptor.stat", files::HostDescriptor::stat, (this: Descriptor);
+        "[method]descriptor.stat-at", files::HostDescriptor::stat_at, (
+            this: Descriptor, flags: files::PathFlags, path: String
+        );
+        "[method]descriptor.set-times-at", files::HostDescriptor::set_times_at, (
+            this: Descriptor, flags: files::PathFlags, path: String, accessed: files::NewTimestamp, modified: files::NewTimestamp
+        );
+        "[method]descriptor.link-at", files::HostDescriptor::link_at, (
+            this: Descriptor, flags: files::PathFlags, old: String, there: Descriptor, new: String
+        );
+        "[method]descriptor.open-at", files::HostDescriptor::open_at, (
+            this: Descriptor, flags: files::PathFlags, path: String, open: files::OpenFlags, wanted: files::DescriptorFlags
+        );
+        "[method]descriptor.readlink-at", files::HostDescriptor::readlink_at, (this: Descriptor, path: String);
+        "[method]descriptor.remove-directory-at", files::HostDescriptor::remove_directory_at, (
+            this: Descriptor, path: String
+        );
+        "[method]descriptor.rename-at", files::HostDescriptor::rename_at, (
+            this: Descriptor, old: String, there: Descriptor, new: String
+        );
+        "[method]descriptor.symlink-at", files::HostDescriptor::symlink_at, (
+            this: Descriptor, text: String, path: String
+        );
+        "[method]descriptor.unlink-file-at", files::HostDescriptor::unlink_file_at, (this: Descriptor, path: String);
+        "[method]descriptor.metadata-hash", files::HostDescriptor::metadata_hash, (this: Descriptor);
+        "[method]descriptor.metadata-hash-at", files::HostDescriptor::metadata_hash_at, (
+            this: Descriptor, flags: files::PathFlags, path: String
+        );
+    }
+    let mut streams = linker.instance("wasi:io/streams@0.2.12")?;
+    answered_at_once! { streams:
+        "[method]input-stream.read", streams::HostInputStream::read, (this: In, len: u64);
+        "[method]input-stream.skip", streams::HostInputStream::skip, (this: In, len: u64);
+        "[method]output-stream.write-zeroes", streams::HostOutputStream::write_zeroes, (this: Out, len: u64);
+        "[method]output-stream.splice", streams::HostOutputStream::splice, (to: Out, from: In, len: u64);
+    }
+    Ok(())
+}
+
+/// Those of preview 1.
+fn disks_of_preview1(linker: &mut Linker<Host>) -> Result<()> {
+    let mut current = linker.instance("fozzy:preview1/snapshot@0.1.0")?;
+    answered_at_once! { current:
+        "fd-datasync", snapshot::Host::fd_datasync, (fd: u32);
+        "fd-filestat-get", snapshot::Host::fd_filestat_get, (fd: u32, stat: u32);
+        "fd-filestat-set-size", snapshot::Host::fd_filestat_set_size, (fd: u32, size: u64);
+        "fd-filestat-set-times", snapshot::Host::fd_filestat_set_times, (
+            fd: u32, accessed: u64, modified: u64, flags: u32
+        );
+        "fd-pread", snapshot::Host::fd_pread, (fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
+        "fd-pwrite", snapshot::Host::fd_pwrite, (fd: u32, buffers: u32, count: u32, offset: u64, size: u32);
+        "fd-readdir", snapshot::Host::fd_readdir, (fd: u32, buffer: u32, length: u32, cookie: u64, size: u32);
+        "fd-seek", snapshot::Host::fd_seek, (fd: u32, offset: i64, whence: u32, position: u32);
+        "fd-sync", snapshot::Host::fd_sync, (fd: u32);
+        "path-create-directory", snapshot::Host::path_create_directory, (fd: u32, path: u32, length: u32);
+        "path-filestat-get", snapshot::Host::path_filestat_get, (
+            fd: u32, flags: u32, path: u32, length: u32, stat: u32
+        );
+        "path-filestat-set-times", snapshot::Host::path_filestat_set_times, (
+            fd: u32, flags: u32, path: u32, length: u32, accessed: u64, modified: u64, times: u32
+        );
+        "path-link", snapshot::Host::path_link, (
+            fd: u32, flags: u32, path: u32, length: u32, new_fd: u32, new_path: u32, new_length: u32
+        );
+        "path-open", snapshot::Host::path_open, (
+            fd: u32, flags: u32, path: u32, length: u32, open: u32, base: u64, inheriting: u64, descriptor_flags: u32, opened: u32
+        );
+        "path-readlink", snapshot::Host::path_readlink, (
+            fd: u32, path: u32, length: u32, buffer: u32, buffer_length: u32, size: u32
+        );
+        "path-remove-directory", snapshot::Host::path_remove_directory, (fd: u32, path: u32, length: u32);
+        "path-rename", snapshot::Host::path_rename, (
+            fd: u32, path: u32, length: u32, new_fd: u32, new_path: u32, new_length: u32
+        );
+        "path-symlink", snapshot::Host::path_symlink, (text: u32, text_length: u32, fd: u32, path: u32, length: u32);
+        "path-unlink-file", snapshot::Host::path_unlink_file, (fd: u32, path: u32, length: u32);
+    }
+    let mut before = linker.instance("fozzy:preview1/unstable@0.1.0")?;
+    answered_at_once! { before:
+        "fd-filestat-get", unstable::Host::fd_filestat_get, (fd: u32, stat: u32);
+        "fd-seek", unstable::Host::fd_seek, (fd: u32, offset: i64, whence: u32, position: u32);
+        "path-filestat-get", unstable::Host::path_filestat_get, (
+            fd: u32, flags: u32, path: u32, length: u32, stat: u32
+        );
+    }
+    Ok(())
+}
+
 /// The functions of sockets of preview 1 that may wait, answered at once.
 fn waiting_sockets(linker: &mut Linker<Host>) -> Result<()> {
     type Two = (u32, u32);
@@ -286,7 +406,7 @@ mod tests {
         let bindings = include_str!("bindings.rs").lines();
         let waiting = bindings.filter_map(|line| line.trim().strip_suffix(": async | trappable,"));
         let names: Vec<&str> = waiting.filter_map(|name| Some(name.trim_matches('"').split_once('.')?.1)).collect();
-        assert!(names.len() >= 18, "{names:?}");
+        assert!(names.len() >= 64, "{names:?}");
         let here = include_str!("sync_linker.rs");
         let missing: Vec<&&str> = names.iter().filter(|name| !here.contains(&format!("\"{name}\","))).collect();
         assert!(missing.is_empty(), "{missing:?}");

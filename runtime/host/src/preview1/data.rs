@@ -10,10 +10,11 @@
 //!
 //! Not here: which bytes a list of buffers means (`guest_memory`), bytes of sockets (`socket_data`).
 
-use super::Answer;
 use super::descriptors::move_to;
 use super::errno::WasiErrno;
-use crate::call::{CallProgress, Host, Import};
+use super::guest_memory::GuestRange;
+use super::{Answer, judged, judged_attempt, number};
+use crate::call::{CallProgress, Host, Import, disk_call, patient_call};
 use crate::disk_faults::{part, whole};
 use crate::streams::pipe_of;
 use fozzy_world::files::{DiskOperation, flip_bit};
@@ -54,36 +55,50 @@ pub(super) async fn fd_write(host: &mut Host, fd: u32, buffers: u32, count: u32,
         false => written(host, FD_WRITE, buffers, count),
     };
     let mut done = 0;
-    let attempt = |host: &mut Host| {
-        let bytes = bytes.as_ref().map_err(Clone::clone)?;
-        let progress = match host.descriptor(FD_WRITE, fd)? {
-            Preview1Descriptor::File { .. } => CallProgress::Done(write_at_position(host, fd, bytes)?),
-            Preview1Descriptor::Output(kind) => {
-                let kind = *kind;
-                let progress = write_output(host, kind, bytes, &mut done)?;
-                if let CallProgress::Done(written) = &progress {
-                    let written = *written;
-                    host.tell_io(true, written, |world, node| Some(world.output_channel(node, kind)));
-                }
-                progress
+    patient_call!(
+        host,
+        FD_WRITE,
+        (fd, shown(&bytes)),
+        judged_attempt(write_some(host, fd, &bytes, &mut done, size).await)
+    )
+    .map(number)
+}
+
+/// One attempt at a write; `done` bytes of it are written already.
+async fn write_some(
+    host: &mut Host,
+    fd: u32,
+    bytes: &Answer<Vec<u8>>,
+    done: &mut usize,
+    size: u32,
+) -> Answer<CallProgress<u64>> {
+    let bytes = bytes.as_ref().map_err(Clone::clone)?;
+    let progress = match host.descriptor(FD_WRITE, fd)? {
+        Preview1Descriptor::File { .. } => CallProgress::Done(write_at_position(host, fd, bytes).await?),
+        Preview1Descriptor::Output(kind) => {
+            let kind = *kind;
+            let progress = write_output(host, kind, bytes, done)?;
+            if let CallProgress::Done(written) = &progress {
+                let written = *written;
+                host.tell_io(true, written, |world, node| Some(world.output_channel(node, kind)));
             }
-            Preview1Descriptor::Socket { .. } => host.send_on_socket(FD_WRITE, fd, bytes, None, &mut done)?,
-            _ => return Err(WasiErrno::BADF.into()),
-        };
-        if let CallProgress::Done(written) = &progress {
-            host.put_size(FD_WRITE, size, *written as usize)?;
+            progress
         }
-        Ok(progress)
+        Preview1Descriptor::Socket { .. } => host.send_on_socket(FD_WRITE, fd, bytes, None, done)?,
+        _ => return Err(WasiErrno::BADF.into()),
     };
-    host.preview1_waiting(FD_WRITE, (fd, shown(&bytes)), attempt).await
+    if let CallProgress::Done(written) = &progress {
+        host.put_size(FD_WRITE, size, *written as usize)?;
+    }
+    Ok(progress)
 }
 
 /// Writes at the position of a file, or at its end.
-fn write_at_position(host: &mut Host, fd: u32, bytes: &[u8]) -> Answer<u64> {
+async fn write_at_position(host: &mut Host, fd: u32, bytes: &[u8]) -> Answer<u64> {
     let Preview1Descriptor::File { file, position, append, .. } = *host.descriptor(FD_WRITE, fd)? else {
         unreachable!("it was just seen");
     };
-    let written = write_file(host, file, (!append).then_some(position), bytes)?;
+    let written = write_file(host, file, (!append).then_some(position), bytes).await?;
     let to = match (append, file) {
         (false, _) => position.checked_add(written).ok_or(WasiErrno::OVERFLOW)?,
         (true, OpenFile::Disk(file)) => host.node().disk.stat(&file).size,
@@ -94,18 +109,18 @@ fn write_at_position(host: &mut Host, fd: u32, bytes: &[u8]) -> Answer<u64> {
 }
 
 /// Writes to a file; without an offset at its end.
-fn write_file(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
-    let written = write_bytes(host, file, offset, bytes);
+async fn write_file(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
+    let written = write_bytes(host, file, offset, bytes).await;
     let moved = written.as_ref().map_or(0, |written| *written);
     host.tell_io(true, moved, |world, node| Some(world.file_channel(node, file)));
     written
 }
 
-fn write_bytes(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
+async fn write_bytes(host: &mut Host, file: OpenFile, offset: Option<u64>, bytes: &[u8]) -> Answer<u64> {
     match file {
         OpenFile::Disk(file) if host.takes_sdk_output(&file, bytes)? => Ok(bytes.len() as u64),
         OpenFile::Disk(file) => {
-            let fault = host.inject_file(&file, DiskOperation::Write, None)?;
+            let fault = host.inject_file(&file, DiskOperation::Write, None).await?;
             whole(&fault)?;
             let now = host.wall_ns();
             let taken = &bytes[..part(&fault, bytes.len() as u64) as usize];
@@ -142,20 +157,30 @@ fn write_output(host: &mut Host, kind: OutputKind, bytes: &[u8], done: &mut usiz
     Ok(CallProgress::Done(bytes.len() as u64))
 }
 
-pub(super) fn fd_pwrite(host: &mut Host, fd: u32, buffers: u32, count: u32, offset: u64, size: u32) -> Result<u32> {
+pub(super) async fn fd_pwrite(
+    host: &mut Host,
+    fd: u32,
+    buffers: u32,
+    count: u32,
+    offset: u64,
+    size: u32,
+) -> Result<u32> {
     let bytes = written(host, FD_PWRITE, buffers, count);
-    host.preview1(FD_PWRITE, (fd, shown(&bytes), offset), |host| {
-        let bytes = bytes.as_ref().map_err(Clone::clone)?;
-        let (file, append) = match host.descriptor(FD_PWRITE, fd)? {
-            Preview1Descriptor::File { file, append, .. } => (*file, *append),
-            Preview1Descriptor::Output(_) | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
-            _ => return Err(WasiErrno::BADF.into()),
-        };
-        // An appending file ignores the offset, as on Linux.
-        let written = write_file(host, file, (!append).then_some(offset), bytes)?;
-        host.put_size(FD_PWRITE, size, written as usize)?;
-        Ok(written)
-    })
+    let asked = (fd, shown(&bytes), offset);
+    disk_call!(host, FD_PWRITE, asked, judged(write_at(host, fd, &bytes, offset, size).await)).map(number)
+}
+
+async fn write_at(host: &mut Host, fd: u32, bytes: &Answer<Vec<u8>>, offset: u64, size: u32) -> Answer<u64> {
+    let bytes = bytes.as_ref().map_err(Clone::clone)?;
+    let (file, append) = match host.descriptor(FD_PWRITE, fd)? {
+        Preview1Descriptor::File { file, append, .. } => (*file, *append),
+        Preview1Descriptor::Output(_) | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
+        _ => return Err(WasiErrno::BADF.into()),
+    };
+    // An appending file ignores the offset, as on Linux.
+    let written = write_file(host, file, (!append).then_some(offset), bytes).await?;
+    host.put_size(FD_PWRITE, size, written as usize)?;
+    Ok(written)
 }
 
 pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, size: u32) -> Result<u32> {
@@ -164,49 +189,51 @@ pub(super) async fn fd_read(host: &mut Host, fd: u32, buffers: u32, count: u32, 
     }
     let range = host.first_buffer(FD_READ, buffers, count);
     let length = range.as_ref().map_or(0, |range| range.length);
-    let attempt = |host: &mut Host| {
-        let into = range.clone()?;
-        let progress = match host.descriptor(FD_READ, fd)? {
-            Preview1Descriptor::File { file, position, .. } => {
-                let (file, position) = (*file, *position);
-                let bytes = read_file(host, file, position, into.length)?;
-                let to = position.checked_add(bytes.len() as u64).ok_or(WasiErrno::OVERFLOW)?;
-                move_to(host, FD_READ, fd, to)?;
-                CallProgress::Done(bytes)
-            }
-            Preview1Descriptor::Stdin => {
-                let progress = read_stdin(host, into.length)?;
-                if let CallProgress::Done(bytes) = &progress {
-                    host.tell_io(false, bytes.len() as u64, |world, node| Some(world.input_channel(node)));
-                }
-                progress
-            }
-            Preview1Descriptor::Socket { .. } => match host.receive_on_socket(FD_READ, fd, into.length, false)? {
-                CallProgress::Done(received) => CallProgress::Done(received.bytes),
-                CallProgress::Wait(waits) => CallProgress::Wait(waits),
-            },
-            _ => return Err(WasiErrno::BADF.into()),
-        };
-        if let CallProgress::Done(bytes) = &progress {
-            host.put(FD_READ, into.at, bytes)?;
-            host.put_size(FD_READ, size, bytes.len())?;
-        }
-        Ok(progress)
-    };
-    host.preview1_waiting(FD_READ, (fd, length), attempt).await
+    patient_call!(host, FD_READ, (fd, length), judged_attempt(read_some(host, fd, &range, size).await)).map(number)
 }
 
-fn read_file(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
-    let read = read_bytes(host, file, offset, length);
+/// One attempt at a read.
+async fn read_some(host: &mut Host, fd: u32, range: &Answer<GuestRange>, size: u32) -> Answer<CallProgress<Vec<u8>>> {
+    let into = range.clone()?;
+    let progress = match host.descriptor(FD_READ, fd)? {
+        Preview1Descriptor::File { file, position, .. } => {
+            let (file, position) = (*file, *position);
+            let bytes = read_file(host, file, position, into.length).await?;
+            let to = position.checked_add(bytes.len() as u64).ok_or(WasiErrno::OVERFLOW)?;
+            move_to(host, FD_READ, fd, to)?;
+            CallProgress::Done(bytes)
+        }
+        Preview1Descriptor::Stdin => {
+            let progress = read_stdin(host, into.length)?;
+            if let CallProgress::Done(bytes) = &progress {
+                host.tell_io(false, bytes.len() as u64, |world, node| Some(world.input_channel(node)));
+            }
+            progress
+        }
+        Preview1Descriptor::Socket { .. } => match host.receive_on_socket(FD_READ, fd, into.length, false)? {
+            CallProgress::Done(received) => CallProgress::Done(received.bytes),
+            CallProgress::Wait(waits) => CallProgress::Wait(waits),
+        },
+        _ => return Err(WasiErrno::BADF.into()),
+    };
+    if let CallProgress::Done(bytes) = &progress {
+        host.put(FD_READ, into.at, bytes)?;
+        host.put_size(FD_READ, size, bytes.len())?;
+    }
+    Ok(progress)
+}
+
+async fn read_file(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
+    let read = read_bytes(host, file, offset, length).await;
     let moved = read.as_ref().map_or(0, |bytes| bytes.len() as u64);
     host.tell_io(false, moved, |world, node| Some(world.file_channel(node, file)));
     read
 }
 
-fn read_bytes(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
+async fn read_bytes(host: &mut Host, file: OpenFile, offset: u64, length: u32) -> Answer<Vec<u8>> {
     match file {
         OpenFile::Disk(file) => {
-            let fault = host.inject_file(&file, DiskOperation::Read, None)?;
+            let fault = host.inject_file(&file, DiskOperation::Read, None).await?;
             whole(&fault)?;
             let (mut bytes, _) = host.node().disk.read(&file, offset, part(&fault, length.into()))?;
             if fault.flips {
@@ -247,19 +274,29 @@ fn read_pipe(host: &mut Host, pipe: PipeId, length: u32) -> Vec<u8> {
     }
 }
 
-pub(super) fn fd_pread(host: &mut Host, fd: u32, buffers: u32, count: u32, offset: u64, size: u32) -> Result<u32> {
+pub(super) async fn fd_pread(
+    host: &mut Host,
+    fd: u32,
+    buffers: u32,
+    count: u32,
+    offset: u64,
+    size: u32,
+) -> Result<u32> {
     let range = host.first_buffer(FD_PREAD, buffers, count);
     let length = range.as_ref().map_or(0, |range| range.length);
-    host.preview1(FD_PREAD, (fd, length, offset), |host| {
-        let range = range?;
-        let file = match host.descriptor(FD_PREAD, fd)? {
-            Preview1Descriptor::File { file, .. } => *file,
-            Preview1Descriptor::Stdin | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
-            _ => return Err(WasiErrno::BADF.into()),
-        };
-        let bytes = read_file(host, file, offset, range.length)?;
-        host.put(FD_PREAD, range.at, &bytes)?;
-        host.put_size(FD_PREAD, size, bytes.len())?;
-        Ok(bytes)
-    })
+    let asked = (fd, length, offset);
+    disk_call!(host, FD_PREAD, asked, judged(read_at(host, fd, range, offset, size).await)).map(number)
+}
+
+async fn read_at(host: &mut Host, fd: u32, range: Answer<GuestRange>, offset: u64, size: u32) -> Answer<Vec<u8>> {
+    let range = range?;
+    let file = match host.descriptor(FD_PREAD, fd)? {
+        Preview1Descriptor::File { file, .. } => *file,
+        Preview1Descriptor::Stdin | Preview1Descriptor::Socket { .. } => return Err(WasiErrno::SPIPE.into()),
+        _ => return Err(WasiErrno::BADF.into()),
+    };
+    let bytes = read_file(host, file, offset, range.length).await?;
+    host.put(FD_PREAD, range.at, &bytes)?;
+    host.put_size(FD_PREAD, size, bytes.len())?;
+    Ok(bytes)
 }

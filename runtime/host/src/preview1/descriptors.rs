@@ -2,13 +2,13 @@
 //!
 //! Not here: the table itself (`fozzy-world`), reading and writing (`data`), paths (`paths`), what only sockets have (`sockets`).
 
-use super::Answer;
 use super::arguments::{
     self, FDFLAGS, FDFLAGS_APPEND, FDFLAGS_DSYNC, FDFLAGS_NONBLOCK, FDFLAGS_RSYNC, FDFLAGS_SYNC, RIGHT_FD_READ,
     RIGHT_FD_WRITE, RIGHTS, UNSTABLE_RIGHTS,
 };
 use super::errno::WasiErrno;
-use crate::call::{Host, Import};
+use super::{Answer, CallFailure, judged, number};
+use crate::call::{Host, Import, disk_call};
 use crate::disk_faults::whole;
 use fozzy_trace::observation::{FileKind, FileOperation, FileStat};
 use fozzy_trace::plan::Edition;
@@ -209,10 +209,10 @@ fn synced(host: &mut Host, import: Import, fd: u32) -> Answer<OpenFile> {
 }
 
 /// Syncing: the data, or all.
-fn sync(host: &mut Host, import: Import, fd: u32, data: bool) -> Result<u32> {
-    host.preview1(import, fd, |host| match synced(host, import, fd)? {
+async fn sync(host: &mut Host, import: Import, fd: u32, data: bool) -> Answer<()> {
+    match synced(host, import, fd)? {
         OpenFile::Disk(file) => {
-            let fault = host.inject_file(&file, DiskOperation::Sync, None)?;
+            let fault = host.inject_file(&file, DiskOperation::Sync, None).await?;
             whole(&fault)?;
             let disk = &mut host.node_mut().disk;
             Ok(if data { disk.sync_data(&file) } else { disk.sync(&file) }?)
@@ -221,15 +221,15 @@ fn sync(host: &mut Host, import: Import, fd: u32, data: bool) -> Result<u32> {
             let operation = if data { FileOperation::SyncData } else { FileOperation::Sync };
             Ok(host.live_done(file, operation)??)
         }
-    })
+    }
 }
 
-pub(super) fn fd_datasync(host: &mut Host, fd: u32) -> Result<u32> {
-    sync(host, FD_DATASYNC, fd, true)
+pub(super) async fn fd_datasync(host: &mut Host, fd: u32) -> Result<u32> {
+    disk_call!(host, FD_DATASYNC, fd, judged(sync(host, FD_DATASYNC, fd, true).await)).map(number)
 }
 
-pub(super) fn fd_sync(host: &mut Host, fd: u32) -> Result<u32> {
-    sync(host, FD_SYNC, fd, false)
+pub(super) async fn fd_sync(host: &mut Host, fd: u32) -> Result<u32> {
+    disk_call!(host, FD_SYNC, fd, judged(sync(host, FD_SYNC, fd, false).await)).map(number)
 }
 
 pub(super) fn fd_fdstat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
@@ -351,75 +351,90 @@ pub(super) fn fd_fdstat_set_rights(host: &mut Host, fd: u32, base: u64, inheriti
     })
 }
 
-pub(super) fn fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
-    filestat(host, FD_FILESTAT_GET, fd, stat, false)
+pub(super) async fn fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
+    filestat(host, FD_FILESTAT_GET, fd, stat, false).await
 }
 
-pub(super) fn unstable_fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
-    filestat(host, UNSTABLE_FD_FILESTAT_GET, fd, stat, true)
+pub(super) async fn unstable_fd_filestat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
+    filestat(host, UNSTABLE_FD_FILESTAT_GET, fd, stat, true).await
 }
 
-fn filestat(host: &mut Host, import: Import, fd: u32, at: u32, unstable: bool) -> Result<u32> {
-    host.preview1(import, fd, |host| {
-        let descriptor = host.descriptor(import, fd)?;
-        let socket = match descriptor {
-            Preview1Descriptor::Socket { socket, .. } => Some(*socket),
-            _ => None,
+async fn filestat(host: &mut Host, import: Import, fd: u32, at: u32, unstable: bool) -> Result<u32> {
+    disk_call!(host, import, fd, {
+        let answer = async {
+            let stat = filestat_of(host, import, fd).await?;
+            stat.put(host, import, at, unstable)?;
+            Ok::<_, CallFailure>(stat)
         };
-        let stat = match descriptor.file() {
-            None if let Some(socket) = socket => {
-                WasiFileStat { filetype: socket_type(socket), ..WasiFileStat::default() }
-            }
-            None => WasiFileStat { filetype: stream_type(host), ..WasiFileStat::default() },
-            Some(OpenFile::Disk(file)) => {
-                whole(&host.inject_file(&file, DiskOperation::Look, None)?)?;
-                let disk = &host.node().disk;
-                WasiFileStat::of_disk(&disk.stat(&file), disk.metadata_hash(&file).lower)
-            }
-            Some(OpenFile::Live(file)) => {
-                let stat = host.live_stat(file, FileOperation::Stat)??;
-                let inode = host.live_hash(file, FileOperation::MetadataHash { path: None, follow: false })??;
-                WasiFileStat::of_live(&stat, inode.lower)
-            }
-        };
-        stat.put(host, import, at, unstable)?;
-        Ok(stat)
+        judged(answer.await)
+    })
+    .map(number)
+}
+
+async fn filestat_of(host: &mut Host, import: Import, fd: u32) -> Answer<WasiFileStat> {
+    let descriptor = host.descriptor(import, fd)?;
+    let socket = match descriptor {
+        Preview1Descriptor::Socket { socket, .. } => Some(*socket),
+        _ => None,
+    };
+    let file = descriptor.file();
+    Ok(match file {
+        None if let Some(socket) = socket => WasiFileStat { filetype: socket_type(socket), ..WasiFileStat::default() },
+        None => WasiFileStat { filetype: stream_type(host), ..WasiFileStat::default() },
+        Some(OpenFile::Disk(file)) => {
+            whole(&host.inject_file(&file, DiskOperation::Look, None).await?)?;
+            let disk = &host.node().disk;
+            WasiFileStat::of_disk(&disk.stat(&file), disk.metadata_hash(&file).lower)
+        }
+        Some(OpenFile::Live(file)) => {
+            let stat = host.live_stat(file, FileOperation::Stat)??;
+            let inode = host.live_hash(file, FileOperation::MetadataHash { path: None, follow: false })??;
+            WasiFileStat::of_live(&stat, inode.lower)
+        }
     })
 }
 
-pub(super) fn fd_filestat_set_size(host: &mut Host, fd: u32, size: u64) -> Result<u32> {
-    host.preview1(FD_FILESTAT_SET_SIZE, (fd, size), |host| match host.file(FD_FILESTAT_SET_SIZE, fd)? {
+pub(super) async fn fd_filestat_set_size(host: &mut Host, fd: u32, size: u64) -> Result<u32> {
+    disk_call!(host, FD_FILESTAT_SET_SIZE, (fd, size), judged(set_size(host, fd, size).await)).map(number)
+}
+
+async fn set_size(host: &mut Host, fd: u32, size: u64) -> Answer<()> {
+    match host.file(FD_FILESTAT_SET_SIZE, fd)? {
         OpenFile::Disk(file) => {
-            whole(&host.inject_file(&file, DiskOperation::Change, None)?)?;
+            whole(&host.inject_file(&file, DiskOperation::Change, None).await?)?;
             let now = host.wall_ns();
             Ok(host.node_mut().disk.set_size(&file, size, now)?)
         }
         OpenFile::Live(file) => Ok(host.live_set_size(file, size)??),
-    })
+    }
 }
 
-pub(super) fn fd_filestat_set_times(
+pub(super) async fn fd_filestat_set_times(
     host: &mut Host,
     fd: u32,
     accessed: u64,
     modified: u64,
     fstflags: u32,
 ) -> Result<u32> {
-    host.preview1(FD_FILESTAT_SET_TIMES, (fd, (accessed, modified), fstflags), |host| {
-        let fstflags = arguments::flags(FD_FILESTAT_SET_TIMES, fstflags, 15, "fstflags")?;
-        let [accessed, modified] = arguments::times(accessed, modified, fstflags)?;
-        match host.descriptor(FD_FILESTAT_SET_TIMES, fd)?.file().ok_or(WasiErrno::BADF)? {
-            OpenFile::Disk(file) => {
-                whole(&host.inject_file(&file, DiskOperation::Change, None)?)?;
-                let now = host.wall_ns();
-                Ok(host.node_mut().disk.set_times(&file, accessed, modified, now)?)
-            }
-            OpenFile::Live(file) => {
-                let operation = crate::filesystem::set_times(None, false, accessed, modified);
-                Ok(host.live_done(file, operation)??)
-            }
+    let asked = (fd, (accessed, modified), fstflags);
+    disk_call!(host, FD_FILESTAT_SET_TIMES, asked, judged(set_times(host, fd, [accessed, modified], fstflags).await))
+        .map(number)
+}
+
+async fn set_times(host: &mut Host, fd: u32, [accessed, modified]: [u64; 2], fstflags: u32) -> Answer<()> {
+    let fstflags = arguments::flags(FD_FILESTAT_SET_TIMES, fstflags, 15, "fstflags")?;
+    let [accessed, modified] = arguments::times(accessed, modified, fstflags)?;
+    match host.descriptor(FD_FILESTAT_SET_TIMES, fd)?.file().ok_or(WasiErrno::BADF)? {
+        OpenFile::Disk(file) => {
+            whole(&host.inject_file(&file, DiskOperation::Change, None).await?)?;
+            let now = host.wall_ns();
+            Ok(host.node_mut().disk.set_times(&file, accessed, modified, now)?)
         }
-    })
+        OpenFile::Live(file) => {
+            let operation = crate::filesystem::set_times(None, false, accessed, modified);
+            Ok(host.live_done(file, operation)??)
+        }
+    }
 }
 
 pub(super) fn fd_prestat_get(host: &mut Host, fd: u32, stat: u32) -> Result<u32> {
@@ -459,39 +474,39 @@ fn seekable(host: &mut Host, import: Import, fd: u32) -> Answer<(OpenFile, u64)>
     }
 }
 
-pub(super) fn fd_seek(host: &mut Host, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
-    seek(host, FD_SEEK, (fd, offset, whence), [0, 1, 2], position)
+pub(super) async fn fd_seek(host: &mut Host, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
+    let asked = (fd, offset, whence);
+    disk_call!(host, FD_SEEK, asked, judged(seek(host, FD_SEEK, asked, [0, 1, 2], position).await)).map(number)
 }
 
-pub(super) fn unstable_fd_seek(host: &mut Host, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
-    seek(host, UNSTABLE_FD_SEEK, (fd, offset, whence), [1, 2, 0], position)
+pub(super) async fn unstable_fd_seek(host: &mut Host, fd: u32, offset: i64, whence: u32, position: u32) -> Result<u32> {
+    let (import, asked) = (UNSTABLE_FD_SEEK, (fd, offset, whence));
+    disk_call!(host, import, asked, judged(seek(host, import, asked, [1, 2, 0], position).await)).map(number)
 }
 
 /// `places` are the meanings of `whence`: 0 the beginning, 1 the position, 2 the end.
-fn seek(
+async fn seek(
     host: &mut Host,
     import: Import,
     (fd, offset, whence): (u32, i64, u32),
     places: [u32; 3],
     at: u32,
-) -> Result<u32> {
-    host.preview1(import, (fd, offset, whence), |host| {
-        let place = places[arguments::case(import, whence, 3, "whence")? as usize];
-        let (file, position) = seekable(host, import, fd)?;
-        let from = match (place, file) {
-            (0, _) => 0,
-            (1, _) => position,
-            (_, OpenFile::Disk(file)) => {
-                whole(&host.inject_file(&file, DiskOperation::Look, None)?)?;
-                host.node().disk.stat(&file).size
-            }
-            (_, OpenFile::Live(file)) => host.live_stat(file, FileOperation::Stat)??.size,
-        };
-        let to = from.checked_add_signed(offset).ok_or(WasiErrno::INVAL)?;
-        move_to(host, import, fd, to)?;
-        host.put_value(import, at, 8, &to.to_le_bytes())?;
-        Ok(to)
-    })
+) -> Answer<u64> {
+    let place = places[arguments::case(import, whence, 3, "whence")? as usize];
+    let (file, position) = seekable(host, import, fd)?;
+    let from = match (place, file) {
+        (0, _) => 0,
+        (1, _) => position,
+        (_, OpenFile::Disk(file)) => {
+            whole(&host.inject_file(&file, DiskOperation::Look, None).await?)?;
+            host.node().disk.stat(&file).size
+        }
+        (_, OpenFile::Live(file)) => host.live_stat(file, FileOperation::Stat)??.size,
+    };
+    let to = from.checked_add_signed(offset).ok_or(WasiErrno::INVAL)?;
+    move_to(host, import, fd, to)?;
+    host.put_value(import, at, 8, &to.to_le_bytes())?;
+    Ok(to)
 }
 
 /// Sets the position of a file.

@@ -9,10 +9,10 @@
 //!
 //! Invariant: entries come in the order of their names' bytes.
 
-use super::Answer;
 use super::descriptors::{DIRECTORY, filetype, live_filetype};
 use super::errno::WasiErrno;
-use crate::call::{Host, Import};
+use super::{Answer, judged, number};
+use crate::call::{Host, Import, disk_call};
 use crate::disk_faults::whole;
 use fozzy_trace::observation::FileOperation;
 use fozzy_world::files::{DiskOperation, PathFlags};
@@ -25,34 +25,49 @@ const FD_READDIR: Import = Import::new("wasi_snapshot_preview1.fd_readdir");
 /// Bytes of `dirent`, before the name.
 const DIRENT_BYTES: usize = 24;
 
-pub(super) fn fd_readdir(host: &mut Host, fd: u32, buffer: u32, length: u32, cookie: u64, size: u32) -> Result<u32> {
-    host.preview1(FD_READDIR, (fd, length, cookie), |host| {
-        let directory = host.directory(FD_READDIR, fd)?;
-        let listing = listing(host, fd, directory, cookie)?;
-        let from = usize::try_from(cookie).map_err(|_| WasiErrno::OVERFLOW)?;
-        let mut bytes = Vec::new();
-        for (entry, next) in listing.iter().zip(1_u64..).skip(from) {
-            bytes.extend(next.to_le_bytes());
-            bytes.extend(entry.inode.to_le_bytes());
-            bytes.extend((entry.name.len() as u32).to_le_bytes());
-            bytes.extend([entry.filetype, 0, 0, 0]);
-            bytes.extend(entry.name.as_bytes());
-            if bytes.len() >= length as usize {
-                bytes.truncate(length as usize);
-                break;
-            }
+pub(super) async fn fd_readdir(
+    host: &mut Host,
+    fd: u32,
+    buffer: u32,
+    length: u32,
+    cookie: u64,
+    size: u32,
+) -> Result<u32> {
+    let into = (buffer, length, size);
+    disk_call!(host, FD_READDIR, (fd, length, cookie), judged(read_entries(host, fd, cookie, into).await)).map(number)
+}
+
+async fn read_entries(
+    host: &mut Host,
+    fd: u32,
+    cookie: u64,
+    (buffer, length, size): (u32, u32, u32),
+) -> Answer<Vec<u8>> {
+    let directory = host.directory(FD_READDIR, fd)?;
+    if let OpenFile::Disk(file) = directory {
+        whole(&host.inject_file(&file, DiskOperation::Look, None).await?)?;
+    }
+    let listing = listing(host, fd, directory, cookie)?;
+    let from = usize::try_from(cookie).map_err(|_| WasiErrno::OVERFLOW)?;
+    let mut bytes = Vec::new();
+    for (entry, next) in listing.iter().zip(1_u64..).skip(from) {
+        bytes.extend(next.to_le_bytes());
+        bytes.extend(entry.inode.to_le_bytes());
+        bytes.extend((entry.name.len() as u32).to_le_bytes());
+        bytes.extend([entry.filetype, 0, 0, 0]);
+        bytes.extend(entry.name.as_bytes());
+        if bytes.len() >= length as usize {
+            bytes.truncate(length as usize);
+            break;
         }
-        host.put(FD_READDIR, buffer, &bytes)?;
-        host.put_size(FD_READDIR, size, bytes.len())?;
-        Ok(bytes)
-    })
+    }
+    host.put(FD_READDIR, buffer, &bytes)?;
+    host.put_size(FD_READDIR, size, bytes.len())?;
+    Ok(bytes)
 }
 
 /// The listing that the descriptor keeps, or a new one.
 fn listing(host: &mut Host, fd: u32, directory: OpenFile, cookie: u64) -> Answer<DirectoryListing> {
-    if let OpenFile::Disk(file) = directory {
-        whole(&host.inject_file(&file, DiskOperation::Look, None)?)?;
-    }
     if let Preview1Descriptor::Directory { listing: Some(listing), .. } = host.descriptor(FD_READDIR, fd)?
         && cookie > 0
     {
