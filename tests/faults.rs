@@ -9,8 +9,9 @@
 
 use crate::corpus;
 use crate::fozzy::Fozzy;
+use crate::recorded::{RecordedRun, component, machine};
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan};
+use fozzy_trace::plan::{AllowedEnd, Edition, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, ProgramPlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::{Arc, OnceLock};
@@ -97,6 +98,89 @@ fn each_kind_makes_a_run_fail_that_passes_without_it() {
     check("moving", &[on_main("clock-freeze")], "the clock stands still");
     check("restart", &[one_loss(), always("lost-write", "/tmp/*")], "half of what was saved");
     check("restart", &[one_loss(), always("torn-write", "/tmp/*")], "half of what was saved");
+}
+
+/// Two machines, each with a mode of the guest.
+#[track_caller]
+fn side_by_side(edition: Edition, [main, other]: [&str; 2], faults: &[FaultPlan]) -> Execution {
+    let mut inputs = Inputs::default();
+    let program =
+        ProgramPlan { component: inputs.add(component("faults")), machine: machine(&format!("faults {other}")) };
+    let other = NodePlan {
+        name: "other".to_owned(),
+        program,
+        called: false,
+        ends: Some(AllowedEnd::Ok),
+        restart: None,
+        counted: None,
+    };
+    let main = machine(&format!("faults {main}"));
+    let plan = Plan { main, nodes: vec![other], faults: faults.to_vec(), edition, ..Plan::default() };
+    RecordedRun::new("faults", plan, inputs, 0..0).check(7)
+}
+
+#[test]
+fn a_slow_disk_holds_up_its_own_machine_only() {
+    let slow =
+        |machine: &str| FaultPlan { strength: Some(SECOND.0 / 4), ..always("slow-disk", &format!("{machine}:/tmp/*")) };
+    let passed = ExecutionEnd::Exited { code: 0 };
+    let others = side_by_side(Edition::TENTH, ["ticks", "writes"], &[slow("other")]);
+    assert_eq!(others.end, passed, "{}", words(&others));
+    assert_eq!(others.ended_at.0 * 10 / SECOND.0, 20, "{:?}", others.ended_at);
+    assert_eq!((&others.nodes[0].end, others.nodes[0].stdout.kept()), (&None, &b"started\n"[..]));
+    let mains = side_by_side(Edition::TENTH, ["writes", "ticks"], &[slow("main")]);
+    let ticked = &mains.nodes[0];
+    assert_eq!(mains.end, passed, "{}", words(&mains));
+    assert_eq!(ticked.end, Some(passed.clone()), "{}", String::from_utf8_lossy(ticked.stderr.kept()));
+    // Each of twenty files is opened and written.
+    assert!(mains.ended_at.0 >= 10 * SECOND.0, "{:?}", mains.ended_at);
+    // In plans of before, time passed for all.
+    let others = side_by_side(Edition::NINTH, ["ticks", "writes"], &[slow("other")]);
+    assert_eq!((&others.end, &*words(&others)), (&ExecutionEnd::Exited { code: 1 }, "faults: a late tick"));
+    assert_eq!(others.nodes[0].end, Some(passed.clone()));
+    let mains = side_by_side(Edition::NINTH, ["writes", "ticks"], &[slow("main")]);
+    assert_eq!((mains.end, &mains.nodes[0].end), (passed, &None), "it kept its turn");
+}
+
+#[test]
+fn who_waits_for_a_slow_disk_can_be_killed_and_can_lose_power() {
+    for word in ["kill", "power-loss"] {
+        let nemesis = NemesisPlan {
+            interval: Duration(SECOND.0 / 2),
+            lasts: Some((Duration(SECOND.0 / 10), Duration(SECOND.0 / 10))),
+            hits: vec!["one".to_owned()],
+            path: None,
+        };
+        let nemesis = FaultPlan {
+            start: Duration(SECOND.0 / 10),
+            times: Some(1),
+            nemesis: Some(Box::new(nemesis)),
+            ..always(&format!("nemesis-{word}"), "other")
+        };
+        // It would wait for longer than the other one ticks.
+        let slow = FaultPlan { strength: Some(10 * SECOND.0), times: Some(1), ..always("slow-disk", "other:/tmp/*") };
+        let ended = side_by_side(Edition::TENTH, ["ticks", "writes"], &[slow, nemesis]);
+        assert_eq!(ended.end, ExecutionEnd::Exited { code: 0 }, "{word}: {}", words(&ended));
+        let struck = &ended.nodes[0];
+        let told = String::from_utf8_lossy(struck.stdout.kept());
+        assert_eq!(told, "started\nstarted\nwritten\n", "{word}: {:?}", struck.end);
+        assert_eq!(struck.end, Some(ExecutionEnd::Exited { code: 0 }), "{word}");
+    }
+}
+
+#[test]
+fn a_slow_disk_is_the_same_to_a_machine_that_is_alone_in_all_editions() {
+    for mode in ["write", "read", "make", "sync", "restart-synced"] {
+        let slow = |edition| {
+            let (main, faults) = (machine(&format!("faults {mode}")), vec![always("slow-disk", "/tmp*")]);
+            let plan = Plan { main, faults, edition, ..Plan::default() };
+            RecordedRun::new("faults", plan, Inputs::default(), 0..0).check(7)
+        };
+        let (before, now) = (slow(Edition::NINTH), slow(Edition::TENTH));
+        assert!(now.ended_at.0 >= 10_000_000, "{mode}: {:?}", now.ended_at);
+        assert_eq!((&now.end, now.ended_at), (&before.end, before.ended_at), "{mode}");
+        assert_eq!(now.history.digest, before.history.digest, "{mode}");
+    }
 }
 
 #[test]

@@ -24,7 +24,7 @@ use fozzy_check::judge;
 use fozzy_engine::{Cache, Catalogue, Program, Session, Switches};
 use fozzy_sdk::native::{self, Settings};
 use fozzy_trace::facts::PropertyState;
-use fozzy_trace::plan::{FaultPlan, Inputs, Limits, MachinePlan, ScenarioPlan};
+use fozzy_trace::plan::{Edition, FaultPlan, Inputs, Limits, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{Execution, Executor, Plan, Seed, Status, Verdict};
 use std::path::Path;
@@ -324,6 +324,21 @@ fn a_loss_of_power_ends_its_sequence_and_no_other() {
     let stats = execution.facts.scenario.expect("it is a scenario");
     let flows: u64 = stats.flows.iter().map(|flow| flow.run).sum();
     assert!(stats.sequences == 8 && (8..8 * 40).contains(&flows), "{} sequences, {flows} flows", stats.sequences);
+}
+
+#[test]
+fn steps_wait_for_a_slow_disk_without_a_stack_of_their_own() {
+    let program = compiled(&corpus::scenario("cache", true));
+    let slow = |edition| {
+        let (kind, target, start) = ("slow-disk".to_owned(), "/cache*".to_owned(), fozzy_trace::Duration(0));
+        let (rate_ppm, strength) = (1_000_000, Some(50_000_000));
+        let fault = FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: None, nemesis: None };
+        run(&mut session(&program, Plan { faults: vec![fault], edition, ..steps(2, 20) }), 7)
+    };
+    let ((before, _), (now, verdict)) = (slow(Edition::NINTH), slow(Edition::TENTH));
+    assert_eq!(verdict.status, Status::Pass, "{:?}", verdict.findings);
+    assert!(now.ended_at.0 > 1_000_000_000, "{:?}", now.ended_at);
+    assert_eq!((now.ended_at, now.history.digest), (before.ended_at, before.history.digest));
 }
 
 #[test]

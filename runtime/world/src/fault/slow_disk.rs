@@ -1,5 +1,7 @@
 //! Slow disk: an operation on a file takes the strength in virtual time.
 //!
+//! The machine waits meanwhile, and others go on.
+//!
 //! Example: strength 10 ms: a seek of a spinning disk. Deadlines that are shorter than the work show.
 
 use super::{FaultKind, FaultTarget};

@@ -25,12 +25,15 @@ const MODES: &[(&str, fn() -> Outcome)] = &[
     ("wall", wall),
     ("sleep", slept),
     ("moving", moving),
+    ("ticks", ticks),
+    ("writes", writes),
     ("restart", restart),
     ("restart-synced", restart_synced),
 ];
 
 const PATH: &str = "/tmp/file";
 const SECOND: Duration = Duration::from_secs(1);
+const TICK: Duration = Duration::from_millis(100);
 
 fn main() {
     let mode = std::env::args().nth(1).unwrap_or_default();
@@ -115,6 +118,28 @@ fn moving() -> Outcome {
     let start = Instant::now();
     sleep(SECOND);
     expect(start.elapsed() > Duration::ZERO, "the clock stands still")
+}
+
+/// Twenty ticks come when they are due.
+fn ticks() -> Outcome {
+    let start = Instant::now();
+    for tick in 1..=20 {
+        let due = TICK * tick;
+        sleep(due.saturating_sub(start.elapsed()));
+        expect(start.elapsed() < due + Duration::from_millis(5), "a late tick")?;
+    }
+    Ok(())
+}
+
+/// Twenty small writes, when whoever ticks beside it has begun.
+fn writes() -> Outcome {
+    println!("started");
+    sleep(TICK / 2);
+    for time in 0..20_u8 {
+        said(fs::write(PATH, [time]))?;
+    }
+    println!("written");
+    Ok(())
 }
 
 /// What was saved by an earlier life is whole, this program believes; it never synced it.
