@@ -10,9 +10,9 @@
 use crate::corpus;
 use fozzy_check::judge;
 use fozzy_engine::{Build, Cache, CoverageMode, Program, Session, SessionError, Switches};
-use fozzy_trace::plan::{self, Inputs, Limits, MachinePlan, NodePlan};
+use fozzy_trace::plan::{self, Edition, FaultPlan, Inputs, Limits, MachinePlan, NodePlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
-use fozzy_trace::{Digest, Execution, ExecutionEnd, Executor, Plan, Seed, Status};
+use fozzy_trace::{Digest, Duration, Execution, ExecutionEnd, Executor, Plan, Seed, Status};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,6 +93,21 @@ fn a_restarted_target_keeps_its_disk_and_nothing_else() {
     let execution = run(&mut calling("restart", Limits::default()));
     assert_eq!(said(&execution), "2 5\n4 8\n4 8\n5 true\nmine: false\n");
     assert_eq!(judge(&execution).status, Status::Pass);
+}
+
+#[test]
+fn a_target_waits_for_its_slow_disk_in_the_middle_of_a_call() {
+    let slow = |edition| {
+        let (kind, target, start) = ("slow-disk".to_owned(), "target:*".to_owned(), Duration(0));
+        let (rate_ppm, strength) = (1_000_000, Some(50_000_000));
+        let fault = FaultPlan { kind, target, rate_ppm, start, length: None, strength, times: None, nemesis: None };
+        let plan = Plan { main: main_with(&["restart"]), faults: vec![fault], edition, ..Plan::default() };
+        run(&mut session(&corpus::component("caller"), &corpus::component("peer"), 1, plan).expect("they fit"))
+    };
+    let (before, now) = (slow(Edition::NINTH), slow(Edition::TENTH));
+    assert_eq!(said(&now), "2 5\n4 8\n4 8\n5 true\nmine: false\n");
+    assert!(now.ended_at.0 >= 200_000_000, "{:?}", now.ended_at);
+    assert_eq!((now.ended_at, now.history.digest), (before.ended_at, before.history.digest));
 }
 
 #[test]
