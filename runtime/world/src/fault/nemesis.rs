@@ -12,8 +12,8 @@
 //! they are sent, and its end is known when it begins. Damaged files stay damaged, and count for their machines until the end.
 //! A machine counts from the moment at which it is to leave the cluster until it is said to be a member again; one whose program is to end
 //! before a call, from the beginning of the nemesis on.
-//! Not here: who counts as hit (`hits.rs`), which pairs cannot meet (`apart.rs`), ends before a call (`call_order.rs`), drawing a strike and
-//! doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
+//! Not here: who counts as hit (`hits.rs`), which pairs cannot meet (`apart.rs`), ends before a call (`call_order.rs`), drawing a strike
+//! and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
 
 mod apart;
 mod call_order;

@@ -6,8 +6,8 @@
 //! halfway                             ✗ n2, where it waits
 //! ```
 //!
-//! Only those calls count that others can see, that may wait, or that are about files: what a program does between them is the same whenever
-//! it ends.
+//! Only those calls count that others can see, that may wait, or that are about files: what a program does between them is the same
+//! whenever it ends.
 //!
 //! Invariant: when a nemesis ends none of its orders is left, as they come halfway at the latest.
 //! Not here: who gets such an order (`nemesis_strike.rs`), what becomes of the machine (`nemesis_strike/before_call.rs`).
