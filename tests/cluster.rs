@@ -121,6 +121,34 @@ fn no_machine_is_struck_that_may_not_leave() {
     assert!(swept.to_string().contains("of more machines than LEAST"), "{swept}");
 }
 
+/// Nobody sees that moment but a nemesis that comes between two calls in a row: the program does not wait there.
+#[test]
+fn a_store_that_acknowledges_before_it_writes_is_found_by_nemeses_alone() {
+    let with_ends = |planted: &str| {
+        let fozzy = with_store(planted);
+        let plan = String::from_utf8(fozzy.read("plan.toml")).expect("text");
+        let (machines, rest) = plan.split_once("[[nemesis]]").expect("nemeses are planned");
+        let (_, cluster) = rest.rsplit_once("[cluster]").expect("faults end");
+        let nemesis = |kind: &str| {
+            format!("[[nemesis]]\nkind = \"{kind}\"\ntarget = \"n1\"\ninterval = \"2s\"\nlasts = [\"200ms\", \"1s\"]\n")
+        };
+        fozzy.write("plan.toml", format!("{machines}{}{}\n[cluster]{cluster}", nemesis("kill"), nemesis("power-loss")));
+        fozzy
+    };
+    let fozzy = with_ends("answers-first");
+    let words = "--seeds 1..50 --until-failure --no-store --record lost.fozzy";
+    let swept = run(&fozzy, words).exits(1).json();
+    assert!(swept.to_string().contains("linearizable kv: not-linearizable of key k#"), "{swept}");
+    let replayed = fozzy.run(&["replay", "lost.fozzy", "--json"]).json();
+    assert_eq!(replayed["replay"]["equal"], true, "{replayed}");
+    // In the right order, nothing is lost with the same seeds. Both end the leader's program: they can never meet.
+    let sound = run(&with_ends(""), "--seeds 1..50 --no-store").exits(0).json();
+    let faults = sound["faults"].as_array().expect("nemeses are planned");
+    assert!(faults.len() == 2 && faults.iter().all(|fault| fault["strikes"].as_u64() > Some(25)), "{faults:?}");
+    let overlaps = sound["overlaps"].as_array().expect("nemeses are planned");
+    assert!(overlaps.iter().all(|cell| cell["isOperation"] == true), "{overlaps:?}");
+}
+
 /// A store holds under the nemeses of its plan with so many seeds, and each planted fault is found within some, at one of its sites.
 fn holds_and_is_found(store: &str, seeds: u64, planted: &[(&str, &[&str])]) {
     let run = |planted: &str, words: &str| run(&with(store, store, planted), &format!("--no-store {words}"));

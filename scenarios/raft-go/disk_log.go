@@ -71,6 +71,12 @@ func openDiskLog(syncs bool) (disk *diskLog, entries []raftpb.Entry, state raftp
 	if _, err = file.Seek(int64(whole), io.SeekStart); err != nil {
 		return
 	}
+	// A node that was killed may have written what it has not synchronised, and relies on it from here on.
+	if syncs {
+		if err = file.Sync(); err != nil {
+			return
+		}
+	}
 	// The name of a new file is durable once its directory is.
 	if syncs && whole == 0 {
 		err = syncDirectory()

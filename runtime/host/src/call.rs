@@ -167,6 +167,17 @@ impl From<Deadlock> for GuestStop {
     }
 }
 
+/// Until another machine orders it to start again, or a nemesis ends.
+impl From<Doom> for GuestStop {
+    fn from(doom: Doom) -> GuestStop {
+        let up_after = Duration(u64::MAX);
+        match doom {
+            Doom::Killed => GuestStop::Killed { up_after: Some(up_after) },
+            Doom::PowerLoss => GuestStop::PowerLoss { up_after },
+        }
+    }
+}
+
 /// The result of one attempt at a call.
 pub(crate) enum CallProgress<R> {
     /// This is the answer.
@@ -549,12 +560,8 @@ impl Host {
             return Err(GuestStop::Failed(Box::new(stall)));
         }
         self.node_mut().waiting.clear();
-        // Until another machine orders it to start again.
-        let up_after = Duration(u64::MAX);
-        match self.node_mut().doomed.take() {
-            Some(Doom::Killed) => return Err(GuestStop::Killed { up_after: Some(up_after) }),
-            Some(Doom::PowerLoss) => return Err(GuestStop::PowerLoss { up_after }),
-            None => {}
+        if let Some(doom) = self.node_mut().doomed.take() {
+            return Err(GuestStop::from(doom));
         }
         if let Some(blocked) = self.run.blocked.take() {
             return Err(self.end_of_waiting(blocked));

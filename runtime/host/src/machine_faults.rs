@@ -1,22 +1,22 @@
-//! Planned faults of a whole machine: its program is killed or restarted, or it stands still.
+//! Planned faults of a whole machine: its program is killed or restarted, or it stands still. And nemeses that end it between two calls.
 //!
 //! ```text
-//! poll, blocking-read, write, send ─▶ kill? restart? pause? ─▶ the guest ends, or waits as if for a deadline
-//! file operation                   ─▶ kill? restart?
+//! poll, blocking-read, write, send ─▶ nemesis? kill? restart? pause? ─▶ the guest ends, or waits as if for a deadline
+//! file operation                   ─▶ nemesis? kill? restart?
 //! ```
 //!
 //! What a machine does between these calls no other machine can see, so to strike there would be to strike here.
 //!
-//! Invariants: without such a fault in the plan nothing is asked; only machines of the plan are struck, and the main one is never
-//! killed for good, since the run ends with it.
-//! Not here: starting the guest again (`fozzy-engine`), losses of power (`disk_faults`).
+//! Invariants: without such a fault in the plan, and while no nemesis waits for a call, nothing is asked; only machines of the plan are
+//! struck, and the main one is never killed for good, since the run ends with it.
+//! Not here: starting the guest again (`fozzy-engine`), losses of power (`disk_faults`), which call a nemesis waits for (`fozzy-world`).
 
 use crate::call::{GuestStop, Host, Import};
 use fozzy_trace::{Duration, NodeId, Record};
 use fozzy_world::fault::{KILL, PAUSE, RESTART};
 
 impl Host {
-    /// Whether the plan has faults of whole machines, and this is one of them.
+    /// Whether whole machines may be struck now, and this is one of them.
     #[inline]
     fn may_be_struck(&self) -> bool {
         let world = &self.run.world;
@@ -30,6 +30,9 @@ impl Host {
     }
 
     fn ask_kill(&mut self) -> Result<(), GuestStop> {
+        if let Some(doom) = self.with_context(|world, context| world.doom_before_call(context)) {
+            return Err(GuestStop::from(doom));
+        }
         let name = self.node().name.clone();
         let is_main = self.node == NodeId(0);
         if !is_main && self.with_context(|_, context| context.injects(&KILL, &name)).is_some() {

@@ -151,10 +151,11 @@ impl FaultTotals {
         struck.iter().enumerate().flat_map(behind).map(pair).collect()
     }
 
-    /// Which nemeses were at work together, and with which operations; those that never were have zero times.
+    /// Which nemeses were at work together, and with which operations; those that never were have zero times, and those that never can be
+    /// are left out.
     #[must_use]
     pub fn overlaps(&self) -> Vec<FaultOverlap> {
-        let FaultOverlaps { nemeses, pairs, operations, names } = &self.overlaps;
+        let FaultOverlaps { nemeses, pairs, apart, operations, names } = &self.overlaps;
         let name = |place: usize| {
             let rule = self.rules.get(place).map(|(tally, _)| (tally.kind.as_str(), tally.target.as_str()));
             rule.map_or_else(String::new, |(kind, target)| fault_name(kind.trim_start_matches("nemesis-"), target))
@@ -163,7 +164,9 @@ impl FaultTotals {
         for (at, place) in nemeses.iter().enumerate() {
             for other in &nemeses[at + 1..] {
                 let times = pairs.get(&(*place, *other)).copied().unwrap_or(0);
-                cells.push(FaultOverlap { nemesis: name(*place), with: name(*other), is_operation: false, times });
+                if times > 0 || !apart.contains(&(*place, *other)) {
+                    cells.push(FaultOverlap { nemesis: name(*place), with: name(*other), is_operation: false, times });
+                }
             }
             for operation in names {
                 let times = operations.get(&(operation.clone(), *place)).copied().unwrap_or(0);
@@ -427,6 +430,17 @@ mod tests {
         totals.add(&run);
         let notes = [FaultSummary::all(&run)[0].note.clone(), totals.totals()[0].note.clone()];
         assert_eq!(notes, [Some(NO_MEMBERS.to_owned()), Some(NO_MEMBERS.to_owned())]);
+    }
+
+    #[test]
+    fn pairs_of_nemeses_that_cannot_meet_are_left_out() {
+        let kinds = ["nemesis-kill", "nemesis-pause", "nemesis-power-loss"];
+        let rules = kinds.into_iter().map(|kind| tally(kind, "*", (9, 9, 9, 1))).collect();
+        let overlaps = FaultOverlaps { nemeses: vec![0, 1, 2], apart: [(0, 2)].into(), ..FaultOverlaps::default() };
+        let mut totals = FaultTotals::default();
+        totals.add(&InjectedFaults { rules, overlaps, ..InjectedFaults::default() });
+        let row = overlap_row(&totals.overlaps()).expect("there are nemeses").1;
+        assert_eq!(row, "0 of 2 combinations met; never kill with pause, pause with power-loss");
     }
 
     #[test]

@@ -76,7 +76,8 @@ pub(crate) use latency::LATENCY;
 pub use lost_write::LOST_WRITE;
 pub use memory_full::MEMORY_FULL;
 pub(crate) use nemesis::{
-    ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, Nemeses, NemesisEvent, NemesisRule, PartitionCut,
+    ActiveNemesis, CHANCES_MAX, CallOrder, LinkEffect, LinkSet, LinkWindow, Nemeses, NemesisEvent, NemesisRule,
+    PartitionCut,
 };
 pub use nemesis::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use packet_loss::PACKET_LOSS;

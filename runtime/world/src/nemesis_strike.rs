@@ -4,12 +4,15 @@
 //! chance ─▶ drawn: whom · how hard · how long ─▶ orders to machines, windows on links, damage of files ─▶ the end undoes them
 //! ```
 //!
-//! Invariant: what is drawn has a stream of its own for each chance, and once more for each strike.
-//! Not here: what lasts and for how long (`fault/nemesis.rs`).
+//! Invariants: what is drawn has a stream of its own for each chance, and once more for each strike; what has struck nobody is not told,
+//! and does not count.
+//! Not here: what lasts and for how long (`fault/nemesis.rs`), programs that end before a call (`before_call.rs`).
+
+mod before_call;
 
 use crate::fault::{
-    ActiveNemesis, CHANCES_MAX, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction, NemesisEvent,
-    NemesisRule, PartitionCut,
+    ActiveNemesis, CHANCES_MAX, CallOrder, LinkEffect, LinkSet, LinkWindow, NEMESES, Nemeses, NemesisAction,
+    NemesisEvent, NemesisRule, PartitionCut,
 };
 use crate::machine_order::{Doom, FileDamage, MachineOrder};
 use crate::{Decider, FaultStrike, OpContext, World};
@@ -33,6 +36,10 @@ const HALT_CYCLE_NS: u64 = 100_000_000;
 const HALTS_MAX: u64 = 256;
 /// Nanoseconds that messages between clogged machines take.
 const CLOGS_NS: [u64; 4] = [100_000_000, 1_000_000_000, 5_000_000_000, 20_000_000_000];
+
+/// Before which of its next calls a program ends that a nemesis ends. Zero is at once, while the machine waits. To take a request, answer
+/// it and write it down are a few calls.
+const CALLS: [u32; 16] = [0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 13, 20, 32];
 
 /// Draws for one chance.
 struct Chance<'a> {
@@ -67,6 +74,7 @@ impl World {
                 NemesisEvent::Chance { rule, slot } => take_chance(&mut nemeses, (rule, slot), at, context),
                 NemesisEvent::Begin { rule, slot } => self.begin_nemesis(&mut nemeses, (rule, slot), at, context),
                 NemesisEvent::Order { node, order } => self.obey(node, order),
+                NemesisEvent::Halfway { id } => self.pass_halfway(&mut nemeses, id, at, context),
                 NemesisEvent::End { id } => {
                     let ended = nemeses.active.iter().position(|active| active.id == id);
                     let undo = ended.map(|place| nemeses.active.remove(place).undo);
@@ -77,6 +85,7 @@ impl World {
             }
         }
         context.faults.nemeses = Some(fozzy_trace::CopyOnWrite::new(nemeses));
+        context.faults.heed_call_orders();
     }
 
     /// Faults end: for all machines, or for a majority.
@@ -126,33 +135,29 @@ impl World {
         }
         nemeses.next += 1;
         let id = nemeses.next;
-        let NemesisStrike { until, hits, grudge, orders, windows, words, strength } = strike;
+        let NemesisStrike { until, hits, grudge, orders, calls, windows, words, strength } = strike;
         let mut undo = Vec::new();
         for (node, order, back) in orders {
-            self.obey(node, order);
+            if calls.iter().all(|call| call.node != node) {
+                self.obey(node, order);
+            }
             undo.extend(back.map(|back| (node, back)));
         }
         nemeses.windows.extend(windows);
-        let words = if until > at { format!("{words} for {}", until.since(at)) } else { words };
-        let others: BTreeSet<usize> = nemeses.active.iter().map(|other| nemeses.rules[other.rule].place).collect();
-        for other in others {
-            let pair = (rule_of.place.min(other), rule_of.place.max(other));
-            *nemeses.overlaps.pairs.entry(pair).or_default() += 1;
-        }
+        let has_struck = calls.is_empty() || calls.len() < hits.len();
         let machine = hits.first().map(|node| self.node(*node).name.clone()).unwrap_or_default();
         if until > at {
-            nemeses.active.push(ActiveNemesis { id, rule, hits, grudge, undo });
+            let halfway = halfway(at, until);
+            if !calls.is_empty() {
+                nemeses.put(halfway, NemesisEvent::Halfway { id });
+            }
+            nemeses.active.push(ActiveNemesis { id, rule, hits, grudge, undo, until, halfway, calls, has_struck });
             nemeses.put(until, NemesisEvent::End { id });
         }
         nemeses.sent.clear();
-        let node = NodeId(0);
-        let kind = NEMESES[rule_of.action as usize];
-        context.decider.strike(FaultStrike { at, node, kind, target: &words, strength });
-        let call = context.decider.calls();
-        let strength = kind.strength_words(strength).unwrap_or_default();
-        context.faults.tally(rule_of.place, |tally| {
-            tally.strike(at, || StrikeRecord { at, call, machine, target: words, strength });
-        });
+        if has_struck {
+            tell_strike(nemeses, StrikeNotice { rule, at, until, machine, words, strength }, context);
+        }
     }
 
     /// Draws what a nemesis does that begins; `None` when nobody may be hit.
@@ -279,10 +284,15 @@ impl World {
             }
         }
         strike.until = nemeses.length(rule, at, &mut |site, bound| chance.below(site, bound));
-        if strike.until <= at {
+        // What is over before any machine goes on gives no orders either.
+        let is_missed = nemeses.edition >= Edition::TENTH && strike.until <= self.clock.now();
+        if strike.until <= at || is_missed {
             return None;
         }
         match action {
+            NemesisAction::Kill | NemesisAction::PowerLoss if nemeses.edition >= Edition::TENTH => {
+                strike.draw_calls(at, chance);
+            }
             NemesisAction::ClockStrobe => {
                 let length = strike.until.since(at).0;
                 let (ns, times) = (i64::try_from(strike.strength).unwrap_or(i64::MAX), STROBES_MAX.min(length.max(1)));
@@ -441,6 +451,8 @@ struct NemesisStrike {
     grudge: Grudge,
     /// What becomes of machines, and what ends that.
     orders: Vec<(NodeId, MachineOrder, Option<MachineOrder>)>,
+    /// Machines whose programs end before a call instead of at once.
+    calls: Vec<CallOrder>,
     windows: Vec<LinkWindow>,
     words: String,
     strength: u64,
@@ -448,15 +460,31 @@ struct NemesisStrike {
 
 impl NemesisStrike {
     fn none(at: Instant) -> NemesisStrike {
-        let (orders, windows, words) = (Vec::new(), Vec::new(), String::new());
+        let (orders, calls, windows, words) = (Vec::new(), Vec::new(), Vec::new(), String::new());
         NemesisStrike {
             until: at,
             hits: BTreeSet::new(),
             grudge: Grudge::default(),
             orders,
+            calls,
             windows,
             words,
             strength: 0,
+        }
+    }
+
+    /// Draws for each machine, in the order of their numbers, before which of its next calls its program ends; a nemesis that is too short
+    /// for that ends it at once.
+    fn draw_calls(&mut self, at: Instant, chance: &mut Chance<'_>) {
+        if halfway(at, self.until) <= at {
+            return;
+        }
+        self.orders.sort_unstable_by_key(|(node, ..)| *node);
+        for (node, order, _) in &self.orders {
+            let nth = chance.one_of("call", &CALLS);
+            if let (MachineOrder::End(doom), 1..) = (*order, nth) {
+                self.calls.push(CallOrder::new(*node, doom, nth));
+            }
         }
     }
 
@@ -482,6 +510,41 @@ impl NemesisStrike {
         };
         self.window(links, effect);
     }
+}
+
+/// What is told of a nemesis that strikes.
+struct StrikeNotice {
+    /// Its place among the nemeses.
+    rule: usize,
+    at: Instant,
+    until: Instant,
+    machine: String,
+    words: String,
+    strength: u64,
+}
+
+/// A nemesis strikes: that is told, and counts, as does each other one that is at work.
+fn tell_strike(nemeses: &mut Nemeses, notice: StrikeNotice, context: &mut OpContext<'_>) {
+    let StrikeNotice { rule, at, until, machine, words, strength } = notice;
+    let (place, kind) = (nemeses.rules[rule].place, NEMESES[nemeses.rules[rule].action as usize]);
+    let others = nemeses.active.iter().filter(|other| other.has_struck && other.rule != rule);
+    let others: BTreeSet<usize> = others.map(|other| nemeses.rules[other.rule].place).collect();
+    for other in others {
+        *nemeses.overlaps.pairs.entry((place.min(other), place.max(other))).or_default() += 1;
+    }
+    let target = if until > at { format!("{words} for {}", until.since(at)) } else { words };
+    let node = context.node;
+    context.decider.strike(FaultStrike { at, node, kind, target: &target, strength });
+    let call = context.decider.calls();
+    let strength = kind.strength_words(strength).unwrap_or_default();
+    context.faults.tally(place, |tally| {
+        tally.strike(at, || StrikeRecord { at, call, machine, target, strength });
+    });
+}
+
+/// When half of a nemesis is over.
+fn halfway(from: Instant, until: Instant) -> Instant {
+    from.after(Duration(until.since(from).0 / 2))
 }
 
 /// With a word for negative amounts.

@@ -51,6 +51,10 @@ impl DiskLog {
         }
         file.set_len(whole as u64)?;
         io::Seek::seek(&mut file, io::SeekFrom::End(0))?;
+        // A node that was killed may have written what it has not synchronised, and relies on it from here on.
+        if syncs {
+            file.sync_all()?;
+        }
         Ok((DiskLog { file, syncs }, restored))
     }
 

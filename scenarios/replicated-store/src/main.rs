@@ -10,8 +10,8 @@
 //! members are is an entry of the log, too.
 //!
 //! `replicated-store NAME ALL-NAMES [FAULT]`, where FAULT is one that is planted: `stale-reads` answers reads on followers, `no-sync`
-//! acknowledges what is not durable, `gives-up` never
-//! asks a follower again that has not answered once.
+//! acknowledges what is not durable, `answers-first` acknowledges what it writes and syncs at once afterwards, `gives-up` never asks a
+//! follower again that has not answered once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, read_to_string};
@@ -33,6 +33,7 @@ enum Planted {
     None,
     StaleReads,
     NoSync,
+    AnswersFirst,
     GivesUp,
 }
 
@@ -53,6 +54,7 @@ fn main() -> Result<()> {
     let planted = match args.get(3).map(String::as_str) {
         Some("stale-reads") => Planted::StaleReads,
         Some("no-sync") => Planted::NoSync,
+        Some("answers-first") => Planted::AnswersFirst,
         Some("gives-up") => Planted::GivesUp,
         _ => Planted::None,
     };
@@ -91,7 +93,8 @@ impl Node {
     }
 
     fn append(&mut self, entry: &str) -> Result<()> {
-        writeln!(self.log, "{entry}")?;
+        // At once: of two writes, a loss of power may keep the end of the line alone.
+        self.log.write_all(format!("{entry}\n").as_bytes())?;
         if self.planted != Planted::NoSync {
             self.log.sync_data()?;
         }
@@ -104,7 +107,13 @@ impl Node {
         stream.set_read_timeout(Some(PATIENCE))?;
         let mut line = String::new();
         if BufReader::new(&stream).read_line(&mut line)? > 0 {
-            let answer = self.answer(line.trim_end())?;
+            let request = line.trim_end();
+            if self.planted == Planted::AnswersFirst && self.leads() && request.starts_with("put ") {
+                writeln!(&stream, "ok")?;
+                self.answer(request)?;
+                return Ok(());
+            }
+            let answer = self.answer(request)?;
             writeln!(&stream, "{answer}")?;
         }
         Ok(())

@@ -46,6 +46,8 @@ pub struct FaultOverlaps {
     pub nemeses: Vec<usize>,
     /// Pairs of places, the lower one first.
     pub pairs: BTreeMap<(usize, usize), u64>,
+    /// Those of them that can never be at work together, by the bounds of the plan.
+    pub apart: BTreeSet<(usize, usize)>,
     /// Operations by the first word of their names, and places.
     pub operations: BTreeMap<(String, usize), u64>,
     /// First words of operations, [`OPERATION_NAMES_MAX`] at the most.
@@ -56,6 +58,7 @@ impl FaultOverlaps {
     /// Adds those of another run under the same plan.
     pub fn add(&mut self, other: &FaultOverlaps) {
         self.nemeses.clone_from(&other.nemeses);
+        self.apart.clone_from(&other.apart);
         for (pair, times) in &other.pairs {
             *self.pairs.entry(*pair).or_default() += times;
         }

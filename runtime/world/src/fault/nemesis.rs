@@ -10,14 +10,18 @@
 //!
 //! Invariants: never more machines are hit at once than the plan allows; what a window does to packets depends on the moment at which
 //! they are sent, and its end is known when it begins. Damaged files stay damaged, and count for their machines until the end.
-//! A machine counts from the moment at which it is to leave the cluster until it is said to be a member again.
-//! Not here: who counts as hit (`hits.rs`), drawing a strike and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files
-//! (`files/damage.rs`).
+//! A machine counts from the moment at which it is to leave the cluster until it is said to be a member again; one whose program is to end
+//! before a call, from the beginning of the nemesis on.
+//! Not here: who counts as hit (`hits.rs`), which pairs cannot meet (`apart.rs`), ends before a call (`call_order.rs`), drawing a strike
+//! and doing it (`nemesis_strike.rs`), packets (`network/link.rs`), files (`files/damage.rs`).
 
+mod apart;
+mod call_order;
 mod hits;
 mod kinds;
 mod link_window;
 
+pub(crate) use call_order::CallOrder;
 pub(crate) use hits::PartitionCut;
 pub use kinds::{NEMESES, NEMESIS_PREFIX, NemesisAction};
 pub(crate) use link_window::{LinkEffect, LinkHarm, LinkSet, LinkWindow};
@@ -86,10 +90,25 @@ pub(crate) struct NemesisRule {
 /// What happens at a moment.
 #[derive(Clone, Debug)]
 pub(crate) enum NemesisEvent {
-    Chance { rule: usize, slot: u32 },
-    Begin { rule: usize, slot: u32 },
-    Order { node: NodeId, order: MachineOrder },
-    End { id: u64 },
+    Chance {
+        rule: usize,
+        slot: u32,
+    },
+    Begin {
+        rule: usize,
+        slot: u32,
+    },
+    Order {
+        node: NodeId,
+        order: MachineOrder,
+    },
+    /// Half of a nemesis is over, which waits no longer for calls.
+    Halfway {
+        id: u64,
+    },
+    End {
+        id: u64,
+    },
     Heal,
 }
 
@@ -104,6 +123,14 @@ pub(crate) struct ActiveNemesis {
     pub(crate) grudge: Grudge,
     /// What ends it.
     pub(crate) undo: Vec<(NodeId, MachineOrder)>,
+    /// When it ends.
+    pub(crate) until: Instant,
+    /// When it waits no longer for calls.
+    pub(crate) halfway: Instant,
+    /// Programs that end before a call, as far as they have not ended.
+    pub(crate) calls: Vec<CallOrder>,
+    /// Whether it has changed anything: one that only waits for calls has not.
+    pub(crate) has_struck: bool,
 }
 
 impl NemesisRule {
@@ -247,7 +274,7 @@ impl Nemeses {
         if !self.overlaps.note_name(name) {
             return;
         }
-        for active in &self.active {
+        for active in self.active.iter().filter(|active| active.has_struck) {
             let place = self.rules[active.rule].place;
             *self.overlaps.operations.entry((name.to_owned(), place)).or_default() += 1;
         }
@@ -255,7 +282,8 @@ impl Nemeses {
 
     /// Which nemeses were at work together, and while which operations began or ended.
     pub(crate) fn overlaps(&self) -> FaultOverlaps {
-        FaultOverlaps { nemeses: self.rules.iter().map(|rule| rule.place).collect(), ..self.overlaps.clone() }
+        let nemeses = self.rules.iter().map(|rule| rule.place).collect();
+        FaultOverlaps { nemeses, apart: self.apart(), ..self.overlaps.clone() }
     }
 
     /// Whether machines leave and join.

@@ -44,6 +44,8 @@ pub struct Faults {
     /// The names of the planned machines, by their numbers.
     machines: Arc<[String]>,
     strikes_machines: bool,
+    /// Whether machines are asked about at their calls: a fault that strikes them there is planned, or a nemesis waits for a call.
+    asks_machines: bool,
     /// Those that begin at moments of the plan.
     pub(crate) nemeses: Option<CopyOnWrite<Nemeses>>,
     /// When all faults end.
@@ -122,7 +124,7 @@ impl Faults {
         });
         let rules = rules.collect::<Result<Vec<Rule>, _>>()?;
         let strikes_machines = rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
-        Ok(Faults { rules, strikes_machines, ..Faults::default() })
+        Ok(Faults { rules, strikes_machines, asks_machines: strikes_machines, ..Faults::default() })
     }
 
     /// The same on machines of these names.
@@ -204,11 +206,17 @@ impl Faults {
         self.rules.is_empty()
     }
 
-    /// Whether a fault that strikes a whole machine at its calls is planned.
+    /// Whether a whole machine may be struck at one of its calls now: such a fault is planned, or a nemesis waits for a call.
     #[inline]
     #[must_use]
     pub fn strikes_machines(&self) -> bool {
-        self.strikes_machines
+        self.asks_machines
+    }
+
+    /// Nemeses may have begun to wait for calls, or wait no longer.
+    pub(crate) fn heed_call_orders(&mut self) {
+        let awaits_call = self.nemeses.as_ref().is_some_and(|nemeses| nemeses.has_call_orders());
+        self.asks_machines = self.strikes_machines || awaits_call;
     }
 
     /// Whether any fault of `kind` is planned, whenever and wherever.

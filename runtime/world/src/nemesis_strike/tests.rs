@@ -1,6 +1,7 @@
 //! Nemeses on a cluster without programs: time goes from one of their moments to the next.
 
 use super::*;
+use crate::GuestExit;
 use crate::decide::tests::SeededDecider;
 use crate::fault::NEMESIS_PREFIX;
 use fozzy_trace::Seed;
@@ -30,10 +31,28 @@ fn nemesis(word: &str, hits: &[&str]) -> FaultPlan {
     }
 }
 
+/// Chance by seed, but for where it is given before which call a program ends; and a history of calls.
+struct LabDecider {
+    seeded: SeededDecider,
+    call: Option<u64>,
+    calls: u64,
+}
+
+impl Decider for LabDecider {
+    fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
+        let answer = self.seeded.below(question, bound);
+        self.call.filter(|_| question.site == "call").unwrap_or(answer)
+    }
+
+    fn calls(&self) -> u64 {
+        self.calls
+    }
+}
+
 /// A cluster of `nodes` machines, by seed.
 struct Lab {
     world: World,
-    decider: SeededDecider,
+    decider: LabDecider,
 }
 
 impl Lab {
@@ -53,7 +72,8 @@ impl Lab {
         let mut world = World::new(Arc::new(plan), &inputs).expect("a plain plan");
         // A program has machines leave and join; it has not begun to.
         world.wanted_out(&[]);
-        Lab { world, decider: SeededDecider(SeededSource::new(Seed(seed))) }
+        let seeded = SeededDecider(SeededSource::new(Seed(seed)));
+        Lab { world, decider: LabDecider { seeded, call: None, calls: 0 } }
     }
 
     /// Lets time pass to the next moment of a nemesis, and says which.
@@ -66,11 +86,36 @@ impl Lab {
     /// Lets time pass to a moment, and takes what comes until then.
     fn step_to(&mut self, at: Instant) {
         self.world.clock.advance_to(at);
+        self.ask(0, |world, context| world.step_nemeses(context));
+    }
+
+    fn ask<R>(&mut self, node: u32, body: impl FnOnce(&mut World, &mut OpContext<'_>) -> R) -> R {
         let mut faults = std::mem::take(&mut self.world.faults);
-        let decider = &mut self.decider;
-        let mut context = OpContext { now: at, node: NodeId(0), faults: &mut faults, decider };
-        self.world.step_nemeses(&mut context);
+        let (now, decider) = (self.world.clock.now(), &mut self.decider);
+        let mut context = OpContext { now, node: NodeId(node), faults: &mut faults, decider };
+        let result = body(&mut self.world, &mut context);
         self.world.faults = faults;
+        result
+    }
+
+    /// A machine makes a call, and is asked about twice during it. How its program ends instead.
+    fn call(&mut self, node: u32) -> Option<Doom> {
+        let doom = self.ask(node, |world, context| {
+            let doom = world.doom_before_call(context);
+            doom.or_else(|| world.doom_before_call(context))
+        });
+        self.decider.calls += 1;
+        doom
+    }
+
+    /// Lets time pass until a nemesis begins, and says when.
+    fn step_to_begin(&mut self) -> Instant {
+        loop {
+            let at = self.step().expect("one begins in each interval");
+            if !self.nemeses().active.is_empty() {
+                return at;
+            }
+        }
     }
 
     fn nemeses(&self) -> &Nemeses {
@@ -80,6 +125,13 @@ impl Lab {
     fn strikes(&self) -> u64 {
         self.world.faults.injected().sum()
     }
+}
+
+/// One that is at work until the end.
+fn active_nemesis(hits: BTreeSet<NodeId>, grudge: Grudge) -> ActiveNemesis {
+    let (undo, calls) = (Vec::new(), Vec::new());
+    let (until, halfway) = (Instant::NEVER, Instant::NEVER);
+    ActiveNemesis { id: 1, rule: 0, hits, grudge, undo, until, halfway, calls, has_struck: true }
 }
 
 fn phases(hit_max: Option<u32>, until: Option<u64>, heals: HealScope) -> Option<ClusterPlan> {
@@ -225,7 +277,7 @@ fn partitions_count_together_and_who_is_hit_is_not_heard() {
         grudge.refuse(first, others);
         grudge.refuse(others, first);
         let mut nemeses = lab.nemeses().clone();
-        nemeses.active.push(ActiveNemesis { id: 1, rule: 0, hits: ids(hits), grudge, undo: Vec::new() });
+        nemeses.active.push(active_nemesis(ids(hits), grudge));
         nemeses
     };
 
@@ -405,7 +457,7 @@ fn a_slow_machine_stands_still_for_its_share_of_the_time() {
 #[test]
 fn a_chance_left_out_shifts_no_other() {
     let run = |word: &str, skip: Option<u32>| {
-        struct Skipping(SeededDecider, Option<u32>, u32);
+        struct Skipping(LabDecider, Option<u32>, u32);
         impl Decider for Skipping {
             fn below(&mut self, question: Question<'_>, bound: u64) -> u64 {
                 let answer = self.0.below(question, bound);
@@ -538,5 +590,183 @@ fn what_is_over_before_any_machine_goes_on_has_not_struck() {
         // As after a long call of one machine, in which time goes on for all.
         lab.step_to(Instant(200 * SECOND));
         assert!(expected.contains(&lab.strikes()), "{} strikes in {edition:?}", lab.strikes());
+    }
+    // Nor does it give orders, such as to a machine that stands still to go on.
+    for (edition, expected) in [(Edition::NINTH, false), (Edition::TENTH, true)] {
+        let slow = FaultPlan { length: Some(Duration(100 * SECOND)), ..nemesis("slow-node", &["all"]) };
+        let mut lab = Lab::new(3, vec![slow], None, 1);
+        lab.world.faults.nemeses.as_mut().expect("there is one").edition = edition;
+        lab.world.obey(NodeId(1), MachineOrder::Halt);
+        lab.step_to(Instant(200 * SECOND));
+        assert_eq!((lab.strikes(), lab.world.node(NodeId(1)).is_halted), (0, expected), "{edition:?}");
+    }
+}
+
+/// A nemesis of four seconds on machines of these names, whose programs end before calls by the answer.
+fn ended_before_calls(word: &str, target: &str, answer: u64) -> Lab {
+    let fault = nemesis(word, &["all"]);
+    let lasts = Some((Duration(4 * SECOND), Duration(4 * SECOND)));
+    let plan = NemesisPlan { lasts, ..(**fault.nemesis.as_ref().expect("set")).clone() };
+    let fault = FaultPlan { target: target.to_owned(), nemesis: Some(Box::new(plan)), ..fault };
+    let mut lab = Lab::new(3, vec![fault], phases(None, Some(200), HealScope::All), 1);
+    lab.decider.call = Some(answer);
+    lab
+}
+
+/// The answer that stands for a call.
+fn answer_of(nth: u32) -> u64 {
+    CALLS.iter().position(|call| *call == nth).expect("it is on the menu") as u64
+}
+
+#[test]
+fn a_program_ends_before_the_drawn_one_of_its_calls() {
+    for (word, expected) in [("kill", Doom::Killed), ("power-loss", Doom::PowerLoss)] {
+        let mut lab = ended_before_calls(word, "n1", answer_of(3));
+        let begin = lab.step_to_begin();
+        assert_eq!((lab.strikes(), lab.world.node(NodeId(1)).doomed), (0, None), "{word}: it only waits");
+        assert!(lab.world.faults.strikes_machines() && lab.nemeses().is_down(NodeId(1)));
+        assert_eq!(lab.nemeses().hits(&BTreeSet::new()), BTreeSet::from([NodeId(1)]), "it counts already");
+        let at = begin.after(Duration(SECOND / 2));
+        lab.world.clock.advance_to(at);
+        // Calls of other machines are none of its own.
+        let calls = [(1, None), (2, None), (2, None), (1, None), (3, None), (1, Some(expected)), (1, None)];
+        for (node, doom) in calls {
+            assert_eq!(lab.call(node), doom, "{word}: n{node}");
+        }
+        assert!(!lab.world.faults.strikes_machines(), "nothing is asked any more");
+        let report = lab.world.faults.report();
+        let strike = &report.rules[0].first[0];
+        assert_eq!((strike.at, strike.call, &*strike.machine, &*strike.target), (at, 5, "n1", "n1 for 3.5s"));
+        // Nothing more comes halfway, and the end starts it again.
+        while !lab.nemeses().active.is_empty() {
+            assert_eq!(lab.world.node(NodeId(1)).doomed, None, "{word}: the host has ended it");
+            lab.step();
+        }
+        assert_eq!((lab.strikes(), lab.world.clock.now()), (1, begin.after(Duration(4 * SECOND))));
+    }
+}
+
+#[test]
+fn a_program_that_makes_fewer_calls_ends_halfway() {
+    let mut lab = ended_before_calls("kill", "*", answer_of(2));
+    let begin = lab.step_to_begin();
+    let halfway = begin.after(Duration(2 * SECOND));
+    for node in [1, 2] {
+        assert_eq!(lab.call(node), None);
+    }
+    lab.world.clock.advance_to(begin.after(Duration(SECOND)));
+    assert_eq!(lab.call(2), Some(Doom::Killed));
+    // From then on it comes when machines switch, and not before a call.
+    lab.world.clock.advance_to(halfway);
+    assert_eq!(lab.call(1), None);
+    lab.step_to(halfway);
+    assert_eq!(lab.strikes(), 1);
+    let doomed = |lab: &Lab| [1, 2, 3].map(|node| lab.world.node(NodeId(node)).doomed);
+    assert_eq!(doomed(&lab), [Some(Doom::Killed), None, Some(Doom::Killed)]);
+    while !lab.nemeses().active.is_empty() {
+        lab.step();
+    }
+    assert_eq!((lab.strikes(), doomed(&lab)), (1, [None; 3]), "one strike, whoever is struck when");
+    assert_eq!(lab.world.faults.report().rules[0].first[0].target, "n1, n2, n3 for 3s");
+}
+
+#[test]
+fn a_strike_that_comes_at_once_waits_for_no_call() {
+    let mut ninth = ended_before_calls("kill", "n1", answer_of(3));
+    ninth.world.faults.nemeses.as_mut().expect("there is one").edition = Edition::NINTH;
+    for mut lab in [ended_before_calls("kill", "n1", 0), ninth] {
+        lab.step_to_begin();
+        assert_eq!((lab.strikes(), lab.world.node(NodeId(1)).doomed), (1, Some(Doom::Killed)));
+        assert!(!lab.world.faults.strikes_machines() && lab.call(1).is_none());
+    }
+}
+
+#[test]
+fn a_strike_that_finds_nobody_any_more_has_not_struck() {
+    let mut lab = ended_before_calls("kill", "n1,n2", answer_of(8));
+    let begin = lab.step_to_begin();
+    for node in [1, 2] {
+        lab.world.node_mut(NodeId(node)).exit = Some(GuestExit::Code(0));
+    }
+    lab.step_to(begin.after(Duration(2 * SECOND)));
+    assert!(lab.nemeses().active.is_empty() && !lab.world.faults.strikes_machines());
+    assert_eq!((lab.strikes(), lab.world.node(NodeId(1)).doomed), (0, None));
+
+    // One of two is there, and only that one is said to be struck.
+    let mut lab = ended_before_calls("kill", "n1,n2", answer_of(8));
+    let begin = lab.step_to_begin();
+    lab.world.node_mut(NodeId(1)).exit = Some(GuestExit::Code(0));
+    lab.step_to(begin.after(Duration(2 * SECOND)));
+    assert_eq!(lab.world.faults.report().rules[0].first[0].target, "n2 for 2s");
+    assert!(lab.nemeses().is_down(NodeId(2)) && !lab.nemeses().is_down(NodeId(1)));
+
+    // Time goes on without any machine, to its end.
+    let mut lab = ended_before_calls("kill", "n1", answer_of(8));
+    let begin = lab.step_to_begin();
+    lab.step_to(begin.after(Duration(4 * SECOND)));
+    assert_eq!((lab.strikes(), lab.world.node(NodeId(1)).doomed), (0, None));
+    assert!(!lab.nemeses().active.iter().any(|active| active.until <= lab.world.clock.now()));
+}
+
+#[test]
+fn no_strike_waits_for_a_call_when_it_ends() {
+    let (mut early, mut late) = (0, 0);
+    for seed in 0..30 {
+        let faults = ["kill", "power-loss", "pause"].iter().map(|word| nemesis(word, &[])).collect();
+        let heals = if seed % 2 == 0 { HealScope::All } else { HealScope::Majority };
+        let mut lab = Lab::new(5, faults, phases(Some(3), Some(60), heals), seed);
+        let mut struck = lab.strikes();
+        while let Some(at) = lab.step() {
+            late += lab.strikes() - struck;
+            assert!(lab.nemeses().hits(&BTreeSet::new()).len() <= 3, "seed {seed}");
+            let waiting = lab.nemeses().active.iter().filter(|active| !active.calls.is_empty());
+            assert!(waiting.clone().all(|active| at < active.halfway && active.halfway < active.until), "seed {seed}");
+            assert_eq!(waiting.count() > 0, lab.world.faults.strikes_machines(), "seed {seed}");
+            struck = lab.strikes();
+            for node in 1..=5 {
+                lab.call(node);
+            }
+            early += lab.strikes() - struck;
+            struck = lab.strikes();
+        }
+        assert!(!lab.world.faults.strikes_machines(), "seed {seed}");
+    }
+    assert!(early > 20 && late > 20, "{early} and {late}");
+}
+
+#[test]
+fn pairs_that_cannot_meet_are_known_and_never_meet() {
+    let at = |word: &str, target: &str| FaultPlan { target: target.to_owned(), ..nemesis(word, &[]) };
+    let cut = nemesis("partition", &[]);
+    let cases = [
+        (None, vec![at("kill", "n1"), at("power-loss", "n1")], true),
+        (None, vec![at("kill", "n1"), at("power-loss", "n1,n2")], false),
+        (Some(1), vec![at("kill", "*"), at("power-loss", "*")], true),
+        (Some(2), vec![at("kill", "*"), at("power-loss", "*")], false),
+        // Who is parted from a majority may be hit, too.
+        (Some(1), vec![at("kill", "*"), at("power-loss", "*"), cut], false),
+        (Some(1), vec![at("kill", "*"), at("power-loss", "*"), at("membership", "n1")], false),
+        (Some(1), vec![at("pause", "n1"), at("clock-bump", "n2,n3")], true),
+        (Some(1), vec![at("pause", "n1"), at("clock-bump", "n1,n2")], false),
+        (Some(1), vec![at("pause", "n1"), at("delay", "n2,n3")], false),
+        (Some(1), vec![at("pause", "n1"), at("kill", "n1")], false),
+        (None, vec![at("file-flip", "*"), at("file-torn", "*")], true),
+    ];
+    for (number, (most, faults, expected)) in cases.into_iter().enumerate() {
+        let mut times = 0;
+        for seed in 0..40 {
+            let mut lab = Lab::new(3, faults.clone(), phases(most, Some(200), HealScope::All), seed);
+            while lab.step().is_some() {
+                for node in 1..=3 {
+                    lab.call(node);
+                }
+            }
+            let overlaps = lab.world.faults.report().overlaps;
+            assert_eq!(overlaps.apart.contains(&(0, 1)), expected, "case {number}");
+            times += overlaps.pairs.get(&(0, 1)).copied().unwrap_or(0);
+        }
+        assert!(!expected || times == 0, "case {number}: they met {times} times");
+        let are_one = faults.len() > 2;
+        assert!(expected || are_one || times > 0, "case {number}: they never met");
     }
 }
