@@ -93,6 +93,8 @@ pub struct FleetCollection {
     pub targets: Vec<FleetTarget>,
     /// What is not.
     pub uncollected: Vec<UncollectedTarget>,
+    /// What the fleet that searches it has to say at the moment: that a disk is full, say.
+    pub notes: Vec<String>,
 }
 
 /// What is looked for, and where.

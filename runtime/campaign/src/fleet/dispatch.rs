@@ -7,7 +7,8 @@
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
 //! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that. While the store is away, all
-//! goes on, by what is known here; when the disk of this machine takes nothing any more, all jobs end, and that is the fleet's error.
+//! goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by it count
+//! for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
 use super::discovery::{FleetCollection, FleetTarget};
@@ -20,7 +21,7 @@ use super::shared_store::{
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
-use crate::error::{CampaignError, ErrorKind};
+use crate::error::{CampaignError, ErrorKind, says_full_disk};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
 use crate::options::StopFlag;
@@ -53,13 +54,15 @@ const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 const TROUBLES_MAX: u32 = 3;
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
+/// Until a target is tried again whose slice has found no room on the disk.
+const NO_ROOM: Duration = Duration::from_secs(5);
 /// Between two looks whether what is set aside has changed.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// Between two looks for targets: so many times what one takes, within bounds.
 const COLLECT_SHARE: u32 = 20;
 const COLLECT_MIN: Duration = Duration::from_secs(5);
 const COLLECT_MAX: Duration = Duration::from_secs(60);
-/// Between two looks whether a store that is away is there again.
+/// Between two looks whether a store that is away is there again, and whether a disk that is full has room.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Between two looks of a job that has nothing to do, and of who tells how it goes.
 const TICK: Duration = Duration::from_millis(100);
@@ -283,6 +286,8 @@ struct Dispatcher<'a> {
     spool: Spool,
     /// Whether it was said that the store is away.
     is_told: AtomicBool,
+    /// Whether it was said that the disk of this machine is full.
+    is_disk_full: AtomicBool,
     program: PathBuf,
     clock: Stopwatch,
     worker: String,
@@ -325,6 +330,7 @@ impl FleetRun<'_> {
             store: WatchedStore::new(self.store),
             spool: Spool::open(&self.project.config.base_dir, self.store, &worker)?,
             is_told: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
             program,
             clock,
             worker,
@@ -345,6 +351,9 @@ impl FleetRun<'_> {
             state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
         };
         let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
+        let (in_memory, unkept) = dispatcher.spool.unwritten()?;
+        let (slices, spool_place) = (slices.saturating_sub(in_memory), dispatcher.spool.place());
+        let was_full = dispatcher.is_disk_full.load(Ordering::SeqCst);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -375,12 +384,21 @@ impl FleetRun<'_> {
             document.status = Status::Error;
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
             document.warnings.push(match held {
+                _ if was_full => format!("no slice was finished: the disk of {spool_place} is full"),
                 0 => "no slice was finished: give it more --time".to_owned(),
                 _ => format!(
                     "no slice was finished: another fleet works on {}, or was killed less than half a minute ago",
                     counted(held, "target")
                 ),
             });
+        }
+        if unkept > 0 {
+            document.status = Status::Error;
+            document.warnings.push(format!(
+                "the disk of {spool_place} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
+                 free it, and the next fleet finds them again",
+                counted(unkept, "slice")
+            ));
         }
         match state.failure {
             Some(error) => Err(error),
@@ -446,9 +464,10 @@ impl Dispatcher<'_> {
             while !threads.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 pause(TICK);
                 let now = self.clock.elapsed();
-                if self.store.is_away() && now - asked >= ASK_AGAIN {
+                let is_waiting = self.store.is_away() || self.is_disk_full.load(Ordering::SeqCst);
+                if is_waiting && now - asked >= ASK_AGAIN {
                     asked = now;
-                    if let Err(error) = self.come_back() {
+                    if let Err(error) = self.try_disk().and_then(|()| self.come_back()) {
                         self.fail(error);
                     }
                 }
@@ -469,6 +488,7 @@ impl Dispatcher<'_> {
             self.run.project.remarks.live("");
             Ok(())
         })?;
+        self.try_disk()?;
         self.come_back()?;
         if self.lock().failure.is_some() {
             return Ok(());
@@ -491,11 +511,70 @@ impl Dispatcher<'_> {
                     let line =
                         format!("{error}; going on alone: what is found waits in {place} until the store answers\n");
                     self.run.project.remarks.text(&line);
+                    self.note();
                 }
                 Ok(None)
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// What something came to that is written to the disk of this machine, too; `None` also when that is full.
+    fn unless_full<T>(&self, answer: Result<T, CampaignError>) -> Result<Option<T>, CampaignError> {
+        match self.unless_away(answer) {
+            Err(error) if error.is_full_disk() => {
+                self.say_full();
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether an error, or why a slice has no result, is that the disk has no room. The lines behind the first may be anybody's.
+    fn lacks_room(&self, why: &str) -> bool {
+        why.lines().next().is_some_and(says_full_disk) || says_full_disk(why) && !self.spool.has_room()
+    }
+
+    /// Says once that the disk of this machine is full.
+    fn say_full(&self) {
+        if !self.is_disk_full.swap(true, Ordering::SeqCst) {
+            self.run.project.remarks.text(&format!("{}\n", self.full_disk()));
+            self.note();
+        }
+    }
+
+    fn full_disk(&self) -> String {
+        format!("the disk of {} is full: what is found waits in memory until there is room", self.spool.place())
+    }
+
+    /// Has pages say what is wrong at the moment. They see themselves that a server is away, and read a folder whose disk is full.
+    fn note(&self) {
+        let mut notes = Vec::new();
+        if self.is_told.load(Ordering::SeqCst) && !is_on_server(&self.store) {
+            notes.push(format!("{} takes nothing at the moment: what is found waits", self.store.place()));
+        }
+        if self.is_disk_full.load(Ordering::SeqCst) {
+            notes.push(self.full_disk());
+        }
+        self.run.collector.current().note(notes);
+    }
+
+    /// Writes what has waited in memory, if a disk that was full has room for it.
+    fn try_disk(&self) -> Result<(), CampaignError> {
+        let is_full = self.is_disk_full.load(Ordering::SeqCst);
+        if is_full && self.spool.has_room() && self.spool.write_again()? {
+            self.is_disk_full.store(false, Ordering::SeqCst);
+            self.run.project.remarks.text(&format!("the disk of {} has room again\n", self.spool.place()));
+            self.note();
+        }
+        Ok(())
+    }
+
+    /// A slice has found no room on the disk: nothing of it counts, and its target is tried again a little later.
+    fn rest(&self, place: usize) {
+        self.say_full();
+        let until = self.clock.elapsed() + NO_ROOM;
+        self.lock().targets[place].away_until = until;
     }
 
     /// Asks a store that is away whether it is there again, and brings it what has waited.
@@ -504,6 +583,7 @@ impl Dispatcher<'_> {
             return Ok(());
         }
         self.is_told.store(false, Ordering::SeqCst);
+        self.note();
         let waiting = counted(self.spool.len()? as u64, "slice");
         self.run.project.remarks.text(&format!("{} answers again: {waiting} waited for it\n", self.store.place()));
         self.merge()
@@ -694,8 +774,10 @@ impl Dispatcher<'_> {
                     let worked = self.slice(place, &lease);
                     drop(lease);
                     self.lock().leave(place);
-                    if let Err(error) = worked {
-                        self.fail(error);
+                    match worked {
+                        Ok(()) => {}
+                        Err(error) if self.lacks_room(&error.message) => self.rest(place),
+                        Err(error) => self.fail(error),
                     }
                 }
                 Ok(None) if self.has_nothing_left() => return,
@@ -815,7 +897,7 @@ impl Dispatcher<'_> {
         let began = self.clock.elapsed();
         let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
         match taken {
-            Err(error) if error.kind == ErrorKind::Store => return Err(error),
+            Err(error) if error.kind == ErrorKind::Store || self.lacks_room(&error.message) => return Err(error),
             Err(error) => slice.fail(&error.to_string()),
             Ok(taken) => {
                 let mut taken = taken.unwrap_or_default();
@@ -840,7 +922,10 @@ impl Dispatcher<'_> {
                         (slice.troubles, slice.trouble) = (0, None);
                         slice.observe(summary);
                         slice.failures = self.spool.failures(&slice.target, summary)?;
-                        self.unless_away(exchange.share(&mut taken, summary, renew()))?;
+                        self.unless_full(exchange.share(&mut taken, summary, renew()))?;
+                    }
+                    SliceOutcome::Trouble(why) if self.lacks_room(why) => {
+                        return Err(CampaignError::new(ErrorKind::Store, why.clone()));
                     }
                     SliceOutcome::Trouble(why) => slice.fail(why),
                     SliceOutcome::Stopped => {}
@@ -871,6 +956,9 @@ impl Dispatcher<'_> {
             state.discoveries
         };
         self.spool.put(&slice)?;
+        if self.spool.is_overflowing() {
+            self.say_full();
+        }
         // Whatever ends this process from here on, its row has all slices that are counted.
         self.put_worker(false)?;
         self.merge()?;

@@ -48,6 +48,7 @@ impl FleetView<'_> {
     /// When the store does not answer.
     pub fn document(&self) -> Result<FleetDocument, SharedStoreError> {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
+        document.warnings.clone_from(&self.collection.notes);
         let records = FleetRecords { store: self.store };
         for target in &self.collection.targets {
             let (record, refused) = records.target(&target.id)?;
@@ -102,6 +103,7 @@ impl FleetView<'_> {
         brought: &[BroughtFailure],
     ) -> FleetDocument {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
+        document.warnings.clone_from(&self.collection.notes);
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
@@ -318,7 +320,7 @@ impl BroughtFailure {
 }
 
 fn waiting_row(
-    WaitingFailure { target, signature, path, is_shrunk, times, found_at, .. }: WaitingFailure,
+    WaitingFailure { target, signature, path, is_written, is_shrunk, times, found_at, .. }: WaitingFailure,
 ) -> FleetFailureRow {
     let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
     FleetFailureRow {
@@ -329,8 +331,8 @@ fn waiting_row(
         status: RegressionStatus::StillThere.word().to_owned(),
         times,
         found_at,
-        command: Some(replay_of(&path)),
-        trace_path: Some(path.display().to_string()),
+        command: is_written.then(|| replay_of(&path)),
+        trace_path: is_written.then(|| path.display().to_string()),
         measures: Vec::new(),
         patches: Vec::new(),
     }
@@ -395,6 +397,7 @@ mod tests {
             target: "app.wasm".to_owned(),
             signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
             path: "spool/3f.fozzy".into(),
+            is_written: true,
             is_shrunk: true,
             times: 2,
             found_at: "2026".to_owned(),

@@ -161,3 +161,55 @@ fn a_folder_of_others_is_refused_by_its_name() {
     fs::write(at("own/values/no part.json"), "theirs").expect("written");
     assert_eq!(DirectoryStore::open(&at("own"), "shop").expect("a store").list(&key(&[])).expect("listed"), ["a"]);
 }
+
+#[test]
+fn a_folder_whose_disk_is_full_is_away_until_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+    let lease = key(&["targets", "bank"]);
+    drop(store.acquire(&lease, "one").expect("asked").expect("free"));
+    store.put(&key(&["a"]), b"1").expect("kept");
+    let watched = WatchedStore::new(&store);
+    store.set_full(true);
+    let refused = watched.put(&key(&["a"]), b"2").expect_err("it is full");
+    assert!(matches!(refused, SharedStoreError::Away { .. }), "{refused}");
+    let told = shared_store_error(refused);
+    assert!(told.hint.as_ref().is_some_and(|hint| hint.contains("free the disk")), "{told}");
+    assert!(watched.is_away() && !watched.is_back() && !store.answers());
+    assert_eq!(store.get(&key(&["a"])).expect("read").as_deref(), Some(&b"1"[..]), "what was kept is whole");
+    store.set_full(false);
+    assert!(watched.is_back() && watched.put(&key(&["a"]), b"2").is_ok());
+    assert_eq!(store.list(&key(&[])).expect("listed"), ["a"], "nothing is left of the look");
+    // The note of a lease says the last holder only, however long the name of the one before was.
+    drop(store.acquire(&lease, &"x".repeat(40)).expect("asked").expect("free"));
+    let held = store.acquire(&lease, "two").expect("asked").expect("free");
+    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (3, Some("two")));
+}
+
+#[test]
+fn values_and_blobs_wait_in_memory_up_to_a_bound_while_the_disk_is_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = DirectoryStore::open(folder.path(), "shop").expect("a store");
+    let store = OverflowStore::new(disk.clone(), 40);
+    let [one, two] = ["1", "2"].map(|name| key(&["slices", "a", name]));
+    store.put(&one, b"old").expect("kept");
+    disk.set_full(true);
+    store.put(&one, b"new").expect("it waits");
+    store.put(&two, b"second").expect("it waits");
+    let trace = store.put_blob(b"a trace").expect("it waits");
+    assert!(store.is_waiting() && store.has_waiting(&one) && store.has_waiting_blob(&trace));
+    let refused = store.put(&two, &[7; 40]).expect_err("it does not fit");
+    assert!(matches!(refused, SharedStoreError::Away { .. }), "{refused}");
+    store.put(&two, b"second").expect("it waits");
+    assert_eq!(store.get(&one).expect("read").as_deref(), Some(&b"new"[..]));
+    assert_eq!(store.list(&key(&["slices", "a"])).expect("listed"), ["1", "2"]);
+    assert_eq!(store.folders().expect("listed"), [key(&["slices", "a"])]);
+    assert_eq!(store.get_blobs(&[trace]).expect("read"), [Some(b"a trace".to_vec())]);
+    assert!(store.write_again().is_err() && store.is_waiting());
+    assert!(store.delete(&two).expect("deleted") && store.get(&two).expect("read").is_none());
+    disk.set_full(false);
+    store.write_again().expect("there is room");
+    assert!(!store.is_waiting());
+    assert_eq!(disk.get(&one).expect("read").as_deref(), Some(&b"new"[..]));
+    assert_eq!(disk.get_blob(&trace).expect("read").as_deref(), Some(&b"a trace"[..]));
+}

@@ -87,6 +87,45 @@ fn a_failure_of_several_slices_that_wait_is_one_with_the_trace_that_was_made_sma
 }
 
 #[test]
+fn slices_wait_in_memory_while_the_disk_is_full_and_go_from_there_to_a_store_that_takes_them() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    fill(&spool, 1..=1);
+    spool.store.folder().set_full(true);
+    fill(&spool, 2..=3);
+    assert!(spool.is_overflowing() && !spool.has_room() && !spool.write_again().expect("it is full"));
+    assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((2, 2), 3));
+    assert!(spool.acquire(&StoreKey::new(&["targets", TARGET])).expect("no place for a note").is_some());
+    // The failure was made smaller by a slice whose trace is in memory.
+    let waiting = spool.failures_waiting(|_| None).expect("they are read");
+    assert_eq!((waiting.len(), waiting[0].times, waiting[0].is_written), (1, 4, false));
+    // A store elsewhere takes them.
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    let record = place.record();
+    assert_eq!((record.executions, record.estimate.slices, spool.unwritten().expect("counted")), (300, 3, (0, 0)));
+    assert_eq!(place.failures(), [(FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 4, true)]);
+    // And the disk, when there is room again.
+    fill(&spool, 4..=4);
+    assert_eq!(spool.unwritten().expect("counted"), (1, 1));
+    spool.store.folder().set_full(false);
+    assert!(spool.has_room() && spool.write_again().expect("there is room") && !spool.is_overflowing());
+    drop(spool);
+    let next = place.spool("two");
+    next.merge(&place.store, |_, _| ()).expect("it answers");
+    assert_eq!(place.record().executions, 400);
+}
+
+#[test]
+fn slices_for_which_there_is_no_room_at_all_are_counted_and_end_nothing() {
+    let place = Place::new();
+    let mut spool = place.spool("one");
+    spool.store = OverflowStore::new(spool.store.folder().clone(), 10);
+    spool.store.folder().set_full(true);
+    spool.put(&SpooledSlice::default()).expect("it goes on");
+    assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((0, 1), 0));
+}
+
+#[test]
 fn a_slice_fits_into_the_store_whatever_its_trouble_says() {
     let place = Place::new();
     let spool = place.spool("one");
