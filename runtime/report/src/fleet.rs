@@ -83,6 +83,9 @@ pub struct FleetTargetRow {
     pub id: String,
     /// How it is searched: `explore`, `fuzz`, `property`, `http`, `cargo-fuzz`.
     pub kind: String,
+    /// The SHA-256 of the build that its coverage is of, of the program with its plan; absent before its first slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// Slices.
     pub slices: u64,
     /// CPU seconds of these.
@@ -461,6 +464,13 @@ pub struct FleetFailureRow {
     pub target: String,
     /// The SHA-256 of its trace, by which the store has it.
     pub trace: String,
+    /// Whether that is not there: nothing can be made of it until a slice meets the failure again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trace_missing: bool,
+    /// The SHA-256 of the build that it was tried or met on last, of the program with its plan; absent where that is not known. Another one than the
+    /// `build` of its target is that of another working copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// What it is.
     pub signature: String,
     /// `unshrunk`, `shrunk` or `fixed`.
@@ -658,6 +668,9 @@ impl Layout for FleetDocument {
             let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
+            if row.trace_missing {
+                let _ = writeln!(text, "  its trace is not there: fozzy://{}", row.trace);
+            }
         }
         text.push_str(&notes(&self.warnings, style));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
@@ -717,6 +730,7 @@ mod tests {
             name: "app.wat".to_owned(),
             id: "app-1".to_owned(),
             kind: "explore".to_owned(),
+            build: None,
             slices: 1,
             cpu_s: 1.0,
             executions,
@@ -751,6 +765,8 @@ mod tests {
         let row = |signature: &str, state: &str, status: &str| FleetFailureRow {
             target: "bank".to_owned(),
             trace: String::new(),
+            trace_missing: false,
+            build: None,
             signature: signature.to_owned(),
             state: state.to_owned(),
             status: status.to_owned(),
@@ -806,6 +822,8 @@ mod tests {
         let failure = |trace: &str, times| FleetFailureRow {
             target: "bank".to_owned(),
             trace: trace.to_owned(),
+            trace_missing: false,
+            build: None,
             signature: String::new(),
             state: "shrunk".to_owned(),
             status: "still there".to_owned(),

@@ -18,6 +18,7 @@
 //! target at a time. Said: more than [`SLICES_MAX`] slices that wait.
 //! Not here: testcases and explored paths, which their own folders keep (`exchange`).
 
+use super::named_blobs::delete_unnamed;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, TargetRecord,
 };
@@ -594,7 +595,7 @@ impl Spool {
                 }
                 records.put_failure(&slice.target, *was, old).map_err(store_error)?;
                 if before != old.trace {
-                    store.delete_blob(&before).map_err(store_error)?;
+                    delete_unnamed(store, &before).map_err(store_error)?;
                 }
                 if is_back {
                     merged.found.push((failure.signature.clone(), old.trace));
@@ -735,9 +736,7 @@ fn forget_oldest(
     let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(None) };
     let (state, name, FleetFailureRecord { signature, trace, .. }) = known.remove(oldest);
     store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
-    if !known.iter().any(|(.., other)| other.trace == trace) {
-        store.delete_blob(&trace).map_err(store_error)?;
-    }
+    delete_unnamed(store, &trace).map_err(store_error)?;
     Ok(Some(signature))
 }
 

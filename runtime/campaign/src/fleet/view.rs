@@ -72,7 +72,7 @@ impl FleetView<'_> {
                 });
                 document.warnings.extend(why);
             }
-            let failures = self.failure_rows(target, known);
+            let failures = self.failure_rows(target, known)?;
             let row = target_row(target, &record, &failures);
             document.targets.push(FleetTargetRow { unreadable_failures, ..row });
             document.failures.extend(failures);
@@ -194,7 +194,7 @@ impl FleetView<'_> {
         let Some(target) = self.collected(id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
         let (known, unreadable) = records.failures_and_refused(id)?;
-        let failures = self.failure_rows(target, known);
+        let failures = self.failure_rows(target, known)?;
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
         let (record, _) = records.target(id)?;
@@ -235,13 +235,21 @@ impl FleetView<'_> {
         &self,
         target: &FleetTarget,
         failures: Vec<(FailureState, String, FleetFailureRecord)>,
-    ) -> Vec<FleetFailureRow> {
-        failures.into_iter().map(|(state, _, failure)| self.failure_row(target, state, failure)).collect()
+    ) -> Result<Vec<FleetFailureRow>, SharedStoreError> {
+        let traces: Vec<Digest> = failures.iter().map(|(.., failure)| failure.trace).collect();
+        let there = self.store.has_blobs(&traces)?;
+        let rows = failures.into_iter().zip(there);
+        Ok(rows.map(|((state, _, failure), has_trace)| self.failure_row(target, (state, failure), has_trace)).collect())
     }
 
-    fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {
-        let command = Some(self.replay_command(&failure.trace));
-        let path = self.store.blob_path(&failure.trace);
+    fn failure_row(
+        &self,
+        target: &FleetTarget,
+        (state, failure): (FailureState, FleetFailureRecord),
+        has_trace: bool,
+    ) -> FleetFailureRow {
+        let command = has_trace.then(|| self.replay_command(&failure.trace));
+        let path = self.store.blob_path(&failure.trace).filter(|_| has_trace);
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
         let measures = measures.filter(|measure| measure.is_of(target));
@@ -250,6 +258,8 @@ impl FleetView<'_> {
             patches: FailurePatch::of(target).iter().map(|patch| patch.word().to_owned()).collect(),
             target: target.name.clone(),
             trace: failure.trace.to_string(),
+            trace_missing: !has_trace,
+            build: failure.program.map(|build| build.to_string()),
             signature,
             state: state.word().to_owned(),
             status: failure.status,
@@ -306,6 +316,8 @@ impl BroughtFailure {
         FleetFailureRow {
             target: self.target.clone(),
             trace: self.trace.to_string(),
+            trace_missing: command.is_none(),
+            build: None,
             signature: self.signature.to_string(),
             state: FailureState::Unshrunk.word().to_owned(),
             status: RegressionStatus::StillThere.word().to_owned(),
@@ -326,6 +338,8 @@ fn waiting_row(
     FleetFailureRow {
         target,
         trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        trace_missing: !is_written,
+        build: None,
         signature: signature.to_string(),
         state: state.word().to_owned(),
         status: RegressionStatus::StillThere.word().to_owned(),
@@ -348,6 +362,7 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
         name: target.name.clone(),
         id: target.id.clone(),
         kind: kind_word(&target.kind).to_owned(),
+        build: record.program.map(|build| build.to_string()),
         slices: record.estimate.slices,
         cpu_s: record.estimate.total_cpu_s,
         executions: record.executions,
@@ -422,6 +437,31 @@ mod tests {
         assert_eq!((document.status, found), (Status::Fail, expected));
         assert_eq!(document.failures[5].status, "stale", "an older build says nothing of it");
         assert_eq!(document.targets[0].failures, 4, "the row counts those that stand");
+    }
+
+    #[test]
+    fn a_failure_whose_trace_is_gone_has_no_command_and_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let target = FleetTarget::app(FleetTargetKind::Explore);
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let spoken = || {
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let of_target = view.target("app-1", folder.path(), 0).expect("it answers").expect("it is collected");
+            let row = view.document().expect("it answers").failures.remove(0);
+            assert_eq!(of_target.failures, [row.clone()]);
+            (row.trace_missing, row.command.is_some(), row.trace_path.is_some(), row.build)
+        };
+        let (trace, build) = (store.put_blob(b"a trace").expect("kept"), Digest::of(b"a build"));
+        let failure = serde_json::json!({
+            "target": "app.wasm", "signature": FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
+            "trace": trace, "status": "still there", "program": build, "times": 1, "foundAt": "2026"
+        });
+        let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
+        store.put(&key, failure.to_string().as_bytes()).expect("kept");
+        assert_eq!(spoken(), (false, true, true, Some(build.to_string())));
+        store.delete_blob(&trace).expect("it goes");
+        assert_eq!(spoken(), (true, false, false, Some(build.to_string())));
     }
 
     #[test]

@@ -262,6 +262,9 @@ impl SharedStore for DirectoryStore {
 
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError> {
         let path = self.file("leases", key, LEASE_ENDING)?;
+        if !path.exists() {
+            self.room(&path)?;
+        }
         path.parent().map_or(Ok(()), make)?;
         let failed = |error| SharedStoreError::io("lock", &path, error);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);

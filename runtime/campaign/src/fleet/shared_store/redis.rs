@@ -136,13 +136,13 @@ impl RedisStore {
     /// Those of [`RedisStore::open`], except that nobody answers there.
     pub fn open_or_later(address: &str, project: &str) -> Result<RedisStore, SharedStoreError> {
         let store = RedisStore { project: project.to_owned(), ..RedisStore::at(address)? };
-        match store.connection() {
+        match store.connection().err() {
             // To wait for it would change nothing.
-            Err(SharedStoreError::Away { why, .. }) if why.ends_with(NO_TLS) => {
+            Some(SharedStoreError::Away { why, .. }) if why.ends_with(NO_TLS) => {
                 Err(SharedStoreError::Foreign { place: store.place(), why })
             }
-            Ok(_) | Err(SharedStoreError::Away { .. }) => Ok(store),
-            Err(error) => Err(error),
+            None | Some(SharedStoreError::Away { .. }) => Ok(store),
+            Some(error) => Err(error),
         }
     }
 

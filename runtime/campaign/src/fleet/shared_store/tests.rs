@@ -1,6 +1,7 @@
 //! What any home of a store must do; each home runs the same tests. Redis is one of them where a server is installed, and where `FOZZY_TIER` is 2.
 
 use super::*;
+use crate::fleet::named_blobs::delete_unnamed;
 use std::fs;
 #[cfg(feature = "redis")]
 mod on_redis;
@@ -87,6 +88,36 @@ fn a_blob_is_what_its_name_says_and_a_member_is_new_once() {
         assert!(other.insert(&set, "a").expect("first"));
         assert_eq!(store.members(&set).expect("listed"), ["a", "x/../y"]);
         assert!(store.remove(&set, "a").expect("removed") && !store.remove(&set, "a").expect("gone"));
+    });
+}
+
+#[test]
+fn a_blob_that_a_record_of_another_target_names_stays_until_none_does() {
+    on_each_home(|open| {
+        let (store, other) = (open(), open());
+        let name = store.put_blob(b"a blob").expect("kept");
+        let delete = || delete_unnamed(&*store, &name).expect("asked");
+        let names = format!("{{\"trace\": \"{name}\"}}");
+        let of_corpus = key(&["corpus", "app-2", &name.to_string()]);
+        let records = [
+            (key(&["failures", "fixed", "app-2", "3f2a"]), names.as_bytes()),
+            (key(&["explored", "app-2", "9c"]), names.as_bytes()),
+            (of_corpus, &b"6\n"[..]),
+        ];
+        store.put(&key(&["failures", "fixed", "app-1", "3f2a"]), b"{\"trace\": \"another\"}").expect("kept");
+        store.put(&key(&["workers", "one"]), names.as_bytes()).expect("kept");
+        for (key, value) in &records {
+            other.put(key, value).expect("kept");
+            assert!(!delete() && store.has_blobs(&[name]).expect("asked") == [true], "{key} names it");
+            assert!(other.delete(key).expect("deleted"));
+        }
+        assert!(delete() && !delete());
+        assert_eq!(store.has_blobs(&[name, Digest::of(b"more")]).expect("asked"), [false, false]);
+        let folder = key(&["failures", "fixed", "app-1"]);
+        store.put(&folder.join("a/b"), b"1").expect("kept");
+        let values = other.values(&folder).expect("read");
+        let values: Vec<(&str, usize)> = values.iter().map(|(name, value)| (&**name, value.len())).collect();
+        assert_eq!(values, [("3f2a", 20), ("a/b", 1)]);
     });
 }
 

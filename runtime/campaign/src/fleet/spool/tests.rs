@@ -166,6 +166,23 @@ fn a_slice_is_counted_once_whenever_the_store_goes_away() {
 }
 
 #[test]
+fn a_trace_that_was_made_smaller_stays_where_another_target_has_it_too() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let merge = || spool.merge(&place.store, |_, _| ()).expect("it answers");
+    for target in [TARGET, "other-2"] {
+        spool.put(&SpooledSlice { target: target.to_owned(), ..slice(&spool, 1) }).expect("kept");
+        // Each brings its trace, which is the same.
+        merge();
+    }
+    spool.put(&slice(&spool, 3)).expect("kept");
+    merge();
+    let failures = FleetRecords { store: &place.store }.failures("other-2").expect("read");
+    assert_eq!((place.failures()[0].0, failures[0].0), (FailureState::Shrunk, FailureState::Unshrunk));
+    assert!(place.store.get_blob(&failures[0].2.trace).expect("read").is_some());
+}
+
+#[test]
 fn slices_of_a_target_whose_records_another_one_holds_wait_and_no_others_do() {
     let place = Place::new();
     let spool = place.spool("one");

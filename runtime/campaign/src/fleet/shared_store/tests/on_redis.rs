@@ -290,6 +290,9 @@ fn a_copy_has_all_that_the_other_home_has() {
     let kinds = kinds.map(|kind| CopiedKindRow { kind: kind.to_owned(), new: 1, ..CopiedKindRow::default() });
     let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 12, ..CopiedStore::default() };
     assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
+    // What is there is not sent again.
+    let again = copy_store(&from, &redis).expect("copied");
+    assert_eq!((again.blobs, again.bytes, again.kinds.iter().all(|row| row.left == 1)), (0, 5, true));
     let back = directory("back");
     assert_eq!(copy_store(&redis, &back).expect("copied"), expected);
     for (key, value) in &values {
