@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
-//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that. While the store is away, all
+//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that, unless it is to end at a
+//! risk, of which nothing would say more. While the store is away, all
 //! goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by it count
 //! for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
 
@@ -52,6 +53,8 @@ const SHORTEST_SLICE: Duration = Duration::from_millis(500);
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
+/// How long a fleet that is to end at a risk waits, with nothing to work on, for what changes: a linker may be writing it.
+const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
 /// Until a target is tried again whose slice has found no room on the disk.
@@ -148,6 +151,14 @@ impl TargetState {
         self.record.estimate.slices > 0 && self.record.executions == 0
     }
 
+    /// Why its last slice had no result, for who reads that after its files have changed.
+    fn trouble_of_before(&self, why: &str) -> Option<String> {
+        let has_changed = self.stamp.is_some_and(|stamp| stamp != self.target.source_stamp());
+        has_changed.then(|| {
+            format!("it has changed since its last slice, and its turn has not come yet; that one had none: {why}")
+        })
+    }
+
     /// How long its next slice is where time has no bound.
     fn wanted_time(&self) -> Duration {
         match self.record.estimate.slices {
@@ -166,6 +177,8 @@ struct FleetState {
     warnings: Vec<String>,
     /// Why there is nothing to do at the moment, as it was said.
     idle_told: Option<&'static str>,
+    /// Since when there is nothing to work on.
+    idle_since: Option<Duration>,
     looked_at: Duration,
     slices: u64,
     cpu: Duration,
@@ -187,6 +200,7 @@ impl FleetState {
             failure: None,
             warnings: Vec::new(),
             idle_told: None,
+            idle_since: None,
             looked_at: Duration::ZERO,
             slices: 0,
             cpu: Duration::ZERO,
@@ -229,6 +243,15 @@ impl FleetState {
         };
         let is_new = why != std::mem::replace(&mut self.idle_told, why);
         why.filter(|_| is_new)
+    }
+
+    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left.
+    fn is_stuck(&mut self, now: Duration) -> bool {
+        if self.targets_at_work().next().is_some() {
+            self.idle_since = None;
+            return false;
+        }
+        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -369,6 +392,11 @@ impl FleetRun<'_> {
             None => view.alone(records, failures, &state.found),
         };
         document.waiting = waiting;
+        for row in &mut document.targets {
+            let known = state.targets.iter().find(|known| known.target.id == row.id);
+            let before = known.zip(row.trouble.as_deref()).and_then(|(known, why)| known.trouble_of_before(why));
+            row.trouble = before.or(row.trouble.take());
+        }
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));
@@ -781,6 +809,13 @@ impl Dispatcher<'_> {
                     }
                 }
                 Ok(None) if self.has_nothing_left() => return,
+                Ok(None) if self.is_stuck() => {
+                    if !self.is_over.swap(true, Ordering::SeqCst) {
+                        let reason = "all targets are set aside or gone: no slice can say how much is left, as --until-risk asks\n";
+                        self.run.project.remarks.text(reason);
+                    }
+                    return;
+                }
                 Ok(None) => {
                     let reason = self.lock().idle_reason();
                     reason.into_iter().for_each(|reason| self.run.project.remarks.text(reason));
@@ -794,6 +829,11 @@ impl Dispatcher<'_> {
     /// Whether it has come to the risk at which it is to end, if one is named.
     fn is_settled(&self) -> bool {
         self.run.until.is_some_and(|until| self.lock().is_settled(until))
+    }
+
+    /// Whether it is to end at a risk, and nothing is worked on by which that would come to be known.
+    fn is_stuck(&self) -> bool {
+        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed())
     }
 
     /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
@@ -1156,6 +1196,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_is_of_before_where_the_files_have_changed_since() {
+        let mut target = target(None, false);
+        assert_eq!(target.trouble_of_before("torn"), None, "it had no slice");
+        target.stamp = Some(target.target.source_stamp());
+        assert_eq!(target.trouble_of_before("torn"), None);
+        target.stamp = Some(Digest::of(b"other sources"));
+        assert!(
+            target
+                .trouble_of_before("torn")
+                .is_some_and(|why| why.starts_with("it has changed since") && why.ends_with(": torn"))
+        );
+    }
+
+    #[test]
     fn a_fleet_ends_at_its_risk_whatever_was_known_of_targets_that_are_gone() {
         let is_settled = |targets: Vec<TargetState>| {
             FleetState::new(targets, Seed(1)).is_settled(RiskBound::parse("5%").expect("a share"))
@@ -1169,6 +1223,18 @@ mod tests {
         assert!(is_settled(vec![target(Some(0.04), false), set_aside(target(Some(0.06), false))]));
         assert!(!is_settled(vec![aside()]), "nothing is worked on, so that nothing says how it stands");
         assert!(!is_settled(vec![aside(), target(Some(0.04), true)]));
+    }
+
+    #[test]
+    fn a_fleet_that_is_to_end_at_a_risk_waits_a_while_for_what_is_set_aside_and_no_longer() {
+        let at = Duration::from_secs;
+        let mut state = FleetState::new(vec![set_aside(target(None, false)), target(None, true)], Seed(1));
+        assert!(!state.is_stuck(at(1)) && !state.is_stuck(at(10)));
+        // One has changed meanwhile, and is set aside again.
+        state.targets[0].record.troubles = 0;
+        assert!(!state.is_stuck(at(30)));
+        state.targets[0].record.troubles = TROUBLES_MAX;
+        assert!(!state.is_stuck(at(31)) && !state.is_stuck(at(40)) && state.is_stuck(at(41)));
     }
 
     #[test]

@@ -189,6 +189,12 @@ impl SpooledSlice {
         self.properties.clone_from(&explore.properties);
     }
 
+    /// The build that it has searched, whether its failures were tried on that or not: the store may have the counts of another one, which
+    /// another working copy has.
+    fn searched(&self) -> Option<Digest> {
+        self.build.or(self.program)
+    }
+
     /// Whether the failures that it has met are of the program of today: one that has waited may be of an older build.
     fn is_of_today(&self, record: &TargetRecord) -> bool {
         let is_replaced = self.replaces.is_some() && self.replaces == record.program;
@@ -587,7 +593,7 @@ impl Spool {
                 }
                 if is_of_today {
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
-                    (old.program, old.untried) = (slice.program.or(old.program), None);
+                    (old.program, old.untried) = (slice.searched().or(old.program), None);
                     old.tried_at_s = None;
                 }
                 if is_back {
@@ -619,7 +625,7 @@ impl Spool {
                 signature: failure.signature.clone(),
                 trace,
                 status: RegressionStatus::StillThere.word().to_owned(),
-                program: slice.program,
+                program: slice.searched(),
                 tried_at_s: None,
                 untried: (!is_of_today).then(|| OF_OLDER_BUILD.to_owned()),
                 times: failure.times,

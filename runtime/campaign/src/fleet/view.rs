@@ -453,8 +453,9 @@ mod tests {
             (row.trace_missing, row.command.is_some(), row.trace_path.is_some(), row.build)
         };
         let (trace, build) = (store.put_blob(b"a trace").expect("kept"), Digest::of(b"a build"));
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() };
         let failure = serde_json::json!({
-            "target": "app.wasm", "signature": FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
+            "target": "app.wasm", "signature": signature,
             "trace": trace, "status": "still there", "program": build, "times": 1, "foundAt": "2026"
         });
         let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);

@@ -270,7 +270,9 @@
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
-        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`)),
+        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`),
+        failure.build && target && target.build && failure.build !== target.build
+          ? h("span", { class: "faint" }, `on the build ${failure.build.slice(0, 12)}; the target's counts are of ${target.build.slice(0, 12)}`) : null),
       h("p", {}, hasTrace(failure) && hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
         hasTrace(failure) && page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
         hasTrace(failure) ? h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace") : h("span", { class: "faint" }, "its trace is missing in the store; the next slice that meets the failure brings one"),

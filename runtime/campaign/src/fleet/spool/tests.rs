@@ -335,6 +335,7 @@ fn a_late_slice_of_an_older_build_has_no_failure_stand_again_that_is_fixed_on_th
     assert_eq!(meet("five", of(digest(b"new"), b"new", 95.0)), there(1));
     fix();
     assert_eq!(meet("six", of(None, b"newer", 110.0)), there(1));
+    assert_eq!(known().2.program, digest(b"newer"), "of two working copies, that which has met it");
     // One that nobody has met before is kept, with a note that it was not tried.
     let other = vec![failure(&spool, "src/lib.rs:9", false)];
     spool.put(&SpooledSlice { failures: other, ..of(digest(b"old"), b"old", 90.0) }).expect("kept");
