@@ -257,6 +257,21 @@ fn a_fleet_whose_targets_are_all_set_aside_waits_until_one_changes() {
 }
 
 #[test]
+fn what_is_not_wanted_of_a_cargo_fuzz_folder_is_not_built() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    fs::create_dir_all(fozzy.path("fuzz")).expect("the temporary folder can be written");
+    let bins = "[[bin]]\nname = \"decode\"\npath = \"decode.rs\"\n";
+    let manifest = "[package]\nname = \"f\"\nversion = \"0.1.0\"\nedition = \"2024\"\nmetadata.cargo-fuzz = true\n";
+    fozzy.write("fuzz/Cargo.toml", format!("{manifest}{bins}"));
+    for choice in [["--only", "draws"], ["--exclude", "fuzz decode"]] {
+        let found = fozzy.run(&[&["fleet", "--collect", "--json"], &choice[..]].concat()).exits(0).json();
+        assert_eq!(rows(&found, "targets", "name"), ["draws.wat"], "{found:#}");
+        assert!(!fozzy.path("fuzz/target").exists(), "{choice:?} has built it");
+    }
+}
+
+#[test]
 fn a_fleet_that_is_to_end_at_a_risk_ends_when_no_target_can_say_it() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", draws(NEVER));
