@@ -265,7 +265,7 @@ fn what_is_not_wanted_of_a_cargo_fuzz_folder_is_not_built() {
     let manifest = "[package]\nname = \"f\"\nversion = \"0.1.0\"\nedition = \"2024\"\nmetadata.cargo-fuzz = true\n";
     fozzy.write("fuzz/Cargo.toml", format!("{manifest}{bins}"));
     for choice in [["--only", "draws"], ["--exclude", "fuzz decode"]] {
-        let found = fozzy.run(&[&["fleet", "--collect", "--json"], &choice[..]].concat()).exits(0).json();
+        let found = fozzy.run(&[&["fleet", "--collect", "--json"][..], &choice[..]].concat()).exits(0).json();
         assert_eq!(rows(&found, "targets", "name"), ["draws.wat"], "{found:#}");
         assert!(!fozzy.path("fuzz/target").exists(), "{choice:?} has built it");
     }
@@ -318,7 +318,7 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
     }
     // Of those that stand, the latest one of a target that is here, and not a later one whose file is gone.
     here.write("gone.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
-    here.run(&["fleet", "--time", "1s", "--only", "gone", "--no-dashboard", "--store", "shared"]).exits(1);
+    here.run(&["fleet", "--time", "2s", "--only", "gone", "--no-dashboard", "--store", "shared"]).exits(1);
     for (file, expected) in [("draws.wat", " in draws.wat, found by "), ("other.wat", "shared, which is not here")] {
         let stranger = Fozzy::new();
         stranger.write(file, draws(NEVER));

@@ -27,8 +27,8 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, or the trace of one
-    /// that a slice has met was lost; else `pass`.
+    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, the trace of one
+    /// that a slice has met was lost, or a full disk took what slices came to, whatever failures stand; else `pass`.
     pub status: Status,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -787,6 +787,31 @@ mod tests {
         document.settle();
         assert_eq!((document.status, &*document.failures[0].signature), (Status::Fail, "c"));
         assert!(document.lay_out(Style::PLAIN).contains("1 failure,"), "only one stands");
+    }
+
+    #[test]
+    fn a_failure_whose_trace_is_gone_has_its_name_in_place_of_a_command() {
+        let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+        let row = |trace_missing| FleetFailureRow {
+            target: "bank".to_owned(),
+            trace: "3f2a".to_owned(),
+            trace_missing,
+            build: None,
+            signature: "panic at x".to_owned(),
+            state: "shrunk".to_owned(),
+            status: "still there".to_owned(),
+            times: 1,
+            found_at: String::new(),
+            trace_path: None,
+            command: None,
+            measures: Vec::new(),
+            patches: Vec::new(),
+        };
+        for is_missing in [false, true] {
+            document.failures = vec![row(is_missing)];
+            let text = document.lay_out(Style::PLAIN);
+            assert_eq!(text.contains("\n  its trace is not there: fozzy://3f2a\n"), is_missing, "{text}");
+        }
     }
 
     #[test]

@@ -74,7 +74,8 @@ impl CargoFuzz {
         // Another compiler does not read what this one has made. Which one it is, the folder may say.
         let version = Command::new("rustc").arg("-vV").current_dir(&self.folder).stdin(Stdio::null()).output();
         let version = version.map_err(no_rustc)?.stdout;
-        let (made_of, content) = (folder.join("driver.made-of"), Digest::of(&[DRIVER.as_bytes(), &version].concat()));
+        let (made_of, content) =
+            (folder.join("driver.made-of"), Digest::of(&[DRIVER.as_bytes(), &version[..]].concat()));
         let content = content.to_string();
         if library.is_file() && std::fs::read_to_string(&made_of).is_ok_and(|known| known == content) {
             return Ok(library);

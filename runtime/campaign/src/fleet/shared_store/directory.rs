@@ -295,7 +295,7 @@ impl SharedStore for DirectoryStore {
     fn answers(&self) -> bool {
         let fill = || -> io::Result<()> {
             let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.root)?;
-            file.write_all(&[1; PROBE_BYTES])?;
+            file.write_all(&vec![1; PROBE_BYTES])?;
             file.as_file().sync_all()
         };
         // One that is refused otherwise is there; the next request says why.
