@@ -64,6 +64,13 @@ impl FleetCollector {
         Ok(FleetCollector { scope, known: Mutex::new(known), current })
     }
 
+    /// One that has found this.
+    #[cfg(test)]
+    pub(super) fn of(collection: FleetCollection) -> FleetCollector {
+        let (scope, known) = (FleetScope::default(), Mutex::default());
+        FleetCollector { scope, known, current: CurrentCollection::new(collection) }
+    }
+
     /// What was found at the last look.
     #[must_use]
     pub fn current(&self) -> &CurrentCollection {

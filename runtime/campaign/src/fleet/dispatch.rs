@@ -1172,7 +1172,11 @@ fn worker_name(started_at: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::discovery::FleetTargetKind;
+    use super::super::shared_store::DirectoryStore;
     use super::*;
+    use crate::config::Config;
+    use crate::options::BackendOptions;
+    use crate::remarks::Remarks;
     use fozzy_trace::FindingKind;
 
     fn target(chance_in_minute: Option<f64>, is_gone: bool) -> TargetState {
@@ -1193,6 +1197,75 @@ mod tests {
         assert_eq!((target.is_unjudged(), target.wanted_time()), (true, SLICE_MAX));
         target.record.executions = 1;
         assert_eq!((target.is_unjudged(), target.wanted_time()), (false, SLICE_MIN));
+    }
+
+    #[test]
+    fn full_disks_are_said_once_and_on_pages_and_nobody_is_set_aside_for_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&heard);
+        let remarks = Remarks::to(move |bytes| hears.lock().expect("no panic").extend_from_slice(bytes));
+        let lines = |words: &str| {
+            let text = String::from_utf8(heard.lock().expect("no panic").clone()).expect("text");
+            text.lines().filter(|line| line.contains(words)).count()
+        };
+        let (config, backends) = (Config::default(), BackendOptions::default());
+        let project = Project { config, backends, keep_passing: false, remarks };
+        let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
+        let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
+        let run = FleetRun {
+            project: &project,
+            store: &store,
+            collector: &collector,
+            named: None,
+            jobs: 1,
+            time: None,
+            until: None,
+            seed: Seed(1),
+            globals: Vec::new(),
+            stop: Arc::new(|| false),
+            version: "0",
+        };
+        let fleet = Dispatcher {
+            run: &run,
+            store: WatchedStore::new(&store),
+            spool: Spool::open(folder.path(), &store, "one").expect("a spool"),
+            is_told: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
+            program: PathBuf::new(),
+            clock: Stopwatch::start(),
+            worker: "one".to_owned(),
+            row: Mutex::default(),
+            state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
+            building: RwLock::new(()),
+            is_over: Arc::default(),
+        };
+        let notes = || collector.current().get().notes.len();
+        let full = |is_full| [&store, fleet.spool.disk()].iter().for_each(|disk| disk.set_full(is_full));
+        full(true);
+        fleet.put_worker(false).expect("it goes on");
+        let (target, name) = ("app-1".to_owned(), "app.wasm".to_owned());
+        let slice = SpooledSlice { target, name, executions: 7, is_slice: true, ..SpooledSlice::default() };
+        fleet.spool.put(&slice).expect("it waits");
+        fleet.merge().expect("it goes on");
+        let why = "cannot write a: No space left on device";
+        let behind = format!("its process has ended\n{why}");
+        assert!(fleet.lacks_room(why) && fleet.lacks_room(&behind) && !fleet.lacks_room("a trap"));
+        (0..2).for_each(|_| fleet.rest(0));
+        fleet.try_disk().expect("it is full");
+        fleet.come_back().expect("it is full");
+        assert_eq!((notes(), lines("going on alone"), lines("waits in memory")), (2, 1, 1));
+        {
+            let state = fleet.lock();
+            assert!(state.targets[0].away_until >= NO_ROOM && state.targets[0].record.troubles == 0);
+        }
+        full(false);
+        assert!(!fleet.lacks_room(&behind), "what a process has said is not believed of a disk with room");
+        fleet.try_disk().expect("there is room");
+        fleet.come_back().expect("it answers");
+        assert_eq!((notes(), lines("has room again"), fleet.spool.len().expect("listed")), (0, 1, 0));
+        assert_eq!(FleetRecords { store: &store }.target("app-1").expect("read").0.executions, 7);
     }
 
     #[test]

@@ -354,6 +354,12 @@ impl Spool {
         Ok(lease.unwrap_or_else(|| Some(Box::new(UnnotedLease))))
     }
 
+    /// Where it is written.
+    #[cfg(test)]
+    pub(super) fn disk(&self) -> &DirectoryStore {
+        self.store.folder()
+    }
+
     /// Whether something waits in memory, as the disk is full.
     pub(super) fn is_overflowing(&self) -> bool {
         self.store.is_waiting()

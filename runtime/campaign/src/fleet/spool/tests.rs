@@ -91,7 +91,7 @@ fn slices_wait_in_memory_while_the_disk_is_full_and_go_from_there_to_a_store_tha
     let place = Place::new();
     let spool = place.spool("one");
     fill(&spool, 1..=1);
-    spool.store.folder().set_full(true);
+    spool.disk().set_full(true);
     fill(&spool, 2..=3);
     assert!(spool.is_overflowing() && !spool.has_room() && !spool.write_again().expect("it is full"));
     assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((2, 2), 3));
@@ -107,7 +107,7 @@ fn slices_wait_in_memory_while_the_disk_is_full_and_go_from_there_to_a_store_tha
     // And the disk, when there is room again.
     fill(&spool, 4..=4);
     assert_eq!(spool.unwritten().expect("counted"), (1, 1));
-    spool.store.folder().set_full(false);
+    spool.disk().set_full(false);
     assert!(spool.has_room() && spool.write_again().expect("there is room") && !spool.is_overflowing());
     drop(spool);
     let next = place.spool("two");
@@ -119,8 +119,8 @@ fn slices_wait_in_memory_while_the_disk_is_full_and_go_from_there_to_a_store_tha
 fn slices_for_which_there_is_no_room_at_all_are_counted_and_end_nothing() {
     let place = Place::new();
     let mut spool = place.spool("one");
-    spool.store = OverflowStore::new(spool.store.folder().clone(), 10);
-    spool.store.folder().set_full(true);
+    spool.store = OverflowStore::new(spool.disk().clone(), 10);
+    spool.disk().set_full(true);
     spool.put(&SpooledSlice::default()).expect("it goes on");
     assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((0, 1), 0));
 }
