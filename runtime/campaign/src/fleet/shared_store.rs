@@ -19,7 +19,7 @@ mod redis;
 mod watched;
 
 pub use directory::DirectoryStore;
-pub(super) use overflow::OverflowStore;
+pub(crate) use overflow::OverflowStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use watched::WatchedStore;

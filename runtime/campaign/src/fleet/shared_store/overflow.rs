@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A folder, and what its disk has no room for.
-pub(in crate::fleet) struct OverflowStore {
+pub(crate) struct OverflowStore {
     folder: DirectoryStore,
     bytes_max: usize,
     waiting: Mutex<WaitingWrites>,
@@ -42,28 +42,28 @@ impl WaitingWrites {
 
 impl OverflowStore {
     /// A folder with so many bytes of memory.
-    pub(in crate::fleet) fn new(folder: DirectoryStore, bytes_max: usize) -> OverflowStore {
+    pub(crate) fn new(folder: DirectoryStore, bytes_max: usize) -> OverflowStore {
         OverflowStore { folder, bytes_max, waiting: Mutex::default() }
     }
 
     /// The folder.
     #[cfg(test)]
-    pub(in crate::fleet) fn folder(&self) -> &DirectoryStore {
+    pub(crate) fn folder(&self) -> &DirectoryStore {
         &self.folder
     }
 
     /// Whether something waits for room.
-    pub(in crate::fleet) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         !self.lock().is_empty()
     }
 
     /// Whether this value waits for room.
-    pub(in crate::fleet) fn has_waiting(&self, key: &StoreKey) -> bool {
+    pub(crate) fn has_waiting(&self, key: &StoreKey) -> bool {
         self.lock().values.contains_key(key)
     }
 
     /// Whether this blob waits for room.
-    pub(in crate::fleet) fn has_waiting_blob(&self, name: &Digest) -> bool {
+    pub(crate) fn has_waiting_blob(&self, name: &Digest) -> bool {
         self.lock().blobs.contains_key(name)
     }
 
@@ -71,7 +71,7 @@ impl OverflowStore {
     ///
     /// # Errors
     /// When the disk is still full, or does not work; the rest waits on.
-    pub(in crate::fleet) fn write_again(&self) -> Result<(), SharedStoreError> {
+    pub(crate) fn write_again(&self) -> Result<(), SharedStoreError> {
         let mut waiting = self.lock();
         while let Some((name, bytes)) = waiting.blobs.first_key_value() {
             let name = *name;
