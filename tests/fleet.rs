@@ -257,6 +257,35 @@ fn a_fleet_whose_targets_are_all_set_aside_waits_until_one_changes() {
 }
 
 #[test]
+fn what_is_not_wanted_of_a_cargo_fuzz_folder_is_not_built() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    fs::create_dir_all(fozzy.path("fuzz")).expect("the temporary folder can be written");
+    let bins = "[[bin]]\nname = \"decode\"\npath = \"decode.rs\"\n";
+    let manifest = "[package]\nname = \"f\"\nversion = \"0.1.0\"\nedition = \"2024\"\nmetadata.cargo-fuzz = true\n";
+    fozzy.write("fuzz/Cargo.toml", format!("{manifest}{bins}"));
+    for choice in [["--only", "draws"], ["--exclude", "fuzz decode"]] {
+        let found = fozzy.run(&[&["fleet", "--collect", "--json"][..], &choice[..]].concat()).exits(0).json();
+        assert_eq!(rows(&found, "targets", "name"), ["draws.wat"], "{found:#}");
+        assert!(!fozzy.path("fuzz/target").exists(), "{choice:?} has built it");
+    }
+}
+
+#[test]
+fn a_fleet_that_is_to_end_at_a_risk_ends_when_no_target_can_say_it() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    // Without a time. It is not met before an hour.
+    let fleet = ["fleet", "--until-risk", "1%", "--jobs", "1", "--no-dashboard", "--json"];
+    let mut child = fozzy.start(&fleet);
+    wait::while_running(&mut child, "a slice", || fozzy.path(".fozzy/explore/fleet").is_dir());
+    fozzy.write("draws.wat", "(module (memory");
+    let ended = Ran::of(&fleet, wait::output(child)).exits(2);
+    let said = "all targets are set aside or gone: no slice can say how much is left";
+    assert!(ended.err().contains(said), "{}", ended.err());
+}
+
+#[test]
 fn a_second_store_counts_what_was_run_for_it() {
     let fozzy = project();
     let of = |store: &str| {
@@ -286,6 +315,16 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
             "{command}: {said}"
         );
         assert_eq!(said.contains("the same run"), command.contains("replay"), "{command}: {said}");
+    }
+    // Of those that stand, the latest one of a target that is here, and not a later one whose file is gone.
+    here.write("gone.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
+    here.run(&["fleet", "--time", "2s", "--only", "gone", "--no-dashboard", "--store", "shared"]).exits(1);
+    for (file, expected) in [("draws.wat", " in draws.wat, found by "), ("other.wat", "shared, which is not here")] {
+        let stranger = Fozzy::new();
+        stranger.write(file, draws(NEVER));
+        let taken = stranger.shell(&format!("FOZZY_STORE='{store}' fozzy artifacts ls last-fail"));
+        let said = format!("{}{}", taken.out(), taken.err());
+        assert!(said.contains(expected) && said.contains("gone.wat") == (file == "other.wat"), "{file}: {said}");
     }
     there.run(&["replay", "last-fail"]).refuses(&["`last-fail` names no run"]);
     assert!(!there.path(".fozzy/fleet").exists());

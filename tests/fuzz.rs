@@ -224,6 +224,10 @@ fn a_cargo_fuzz_folder_is_fuzzed_as_it_is() {
     let summary = ran.json();
     assert!(signatures(&summary)[0].starts_with("panic at fuzz_targets/decode.rs:8"), "{summary}");
     assert!(ran.err().contains("with 1 to begin with") && ran.err().contains("cargo fuzz tmin"), "{}", ran.err());
+    // What is built is not built again.
+    let again = campaign(&fozzy, Path::new("decode"), 0, 10, &["--cargo-fuzz", "fuzz", "--crash-only"]);
+    let compiles = |ran: &Ran| ran.err().contains("Compiling libfuzzer-sys");
+    assert!(compiles(&ran) && !compiles(&again), "{ran}\n{again}");
     let trace = &summary["fuzz"]["findings"][0]["tracePath"];
     let artifact = trace.as_str().and_then(|trace| trace.strip_suffix(".fozzy")).expect("a trace");
     assert!(artifact.starts_with("fuzz/artifacts/decode/crash-"), "{artifact}");

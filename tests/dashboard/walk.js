@@ -177,6 +177,8 @@ const walkSingle = async (page) => {
     for (const row of [...Object.values(all.targets).map((target) => target.target), ...all.fleet.targets]) {
       Object.assign(row, { chanceIfDoubled: 0.9999, chanceInMinute: 1 });
     }
+    // The store has lost the traces.
+    all.fleet.failures.forEach((failure) => { failure.traceMissing = true; });
     return JSON.stringify(all).replaceAll("<", "\\u003c");
   };
   const text = fs.readFileSync(exported, "utf8");
@@ -198,6 +200,10 @@ const walkSingle = async (page) => {
     const at = await place();
     assert(at > 0.4 && at < 0.7, `${choice}: the point is at ${at}`);
   }
+  await page.keyboard.press("2");
+  await page.getByText("its trace is missing in the store").first().waitFor();
+  assert.strictEqual(await page.locator(".failure p:nth-of-type(2) a").count(), 0, "no link to what is not there");
+  assert.strictEqual(await page.locator(".failure .command").count(), 0, "no command for it");
 };
 
 (async () => {

@@ -171,6 +171,11 @@ impl CampaignError {
         self
     }
 
+    /// Whether a disk has no room for what was to be written.
+    pub fn is_full_disk(&self) -> bool {
+        says_full_disk(&self.message)
+    }
+
     /// The error as a JSON document.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
@@ -214,6 +219,11 @@ impl From<CampaignError> for HarnessError {
     }
 }
 
+/// Whether a text, which may be that of another process, says in the words of an operating system that a disk has no room.
+pub fn says_full_disk(text: &str) -> bool {
+    ["No space left on device", "Disk quota exceeded"].iter().any(|words| text.contains(words))
+}
+
 /// An error about a path, in the operating system's words.
 pub fn at_path(kind: ErrorKind, doing: &str, path: &std::path::Path, error: &std::io::Error) -> CampaignError {
     CampaignError::new(kind, format!("{doing} {}: {error}", path.display()))
@@ -231,6 +241,14 @@ mod tests {
         let error = CampaignError::new(ErrorKind::Plan, "one\ntwo").hint("three");
         assert_eq!(error.to_string(), "one\n  two\n  three");
         assert_eq!(error.document().code, "plan");
+    }
+
+    #[test]
+    fn a_full_disk_is_known_by_the_words_of_the_system() {
+        let full = std::io::Error::from_raw_os_error(28);
+        let told = at_path(ErrorKind::Store, "cannot write", std::path::Path::new("a"), &full);
+        assert!(told.is_full_disk(), "{told}");
+        assert!(!CampaignError::new(ErrorKind::Store, "cannot write a: Permission denied").is_full_disk());
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub mod dismissal;
 pub mod dispatch;
 pub mod division;
 pub mod exchange;
+mod named_blobs;
 pub mod page_command;
 pub mod patches;
 pub mod records;

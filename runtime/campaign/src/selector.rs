@@ -10,7 +10,7 @@
 //! ```
 
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::fleet::records::FleetRecords;
+use crate::fleet::records::{FleetFailureRecord, FleetRecords};
 use crate::fleet::shared_store::{SharedStoreError, open_store, shared_store_error};
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::file::{Recording, TraceError, store};
@@ -69,8 +69,8 @@ fn put_fetched(digest: &Digest, bytes: &[u8], runs: &RunStore) -> Result<PathBuf
     Ok(path)
 }
 
-/// For `last-fail` where no run here has failed: of the failures that stand in the store of the project's fleets, the one that was found last.
-/// Whose it is, is said.
+/// For `last-fail` where no run here has failed: of the failures that stand in the store of the project's fleets, the one that was found last; one
+/// of a target that is here goes before those whose files are gone, which no fleet of this folder searches. Whose it is, is said.
 fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> Result<Option<PathBuf>, CampaignError> {
     // One that cannot be believed has failed all the same.
     if finished.iter().any(|(_, run)| has_failed(run)) {
@@ -83,7 +83,8 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
     }
     let shared = open_store(&place, None).map_err(shared_store_error)?;
     let mut failures = FleetRecords { store: &*shared }.standing().map_err(shared_store_error)?;
-    failures.sort_by_cached_key(|failure| Reverse(failure.found_at.parse::<Timestamp>().ok()));
+    let found_at = |failure: &FleetFailureRecord| Reverse(failure.found_at.parse::<Timestamp>().ok());
+    failures.sort_by_cached_key(|failure| (!is_here(&failure.target), found_at(failure)));
     for failure in failures {
         let bytes = match shared.get_blob(&failure.trace) {
             Ok(Some(bytes)) => bytes,
@@ -92,9 +93,10 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
             Err(error) => return Err(shared_store_error(error)),
         };
         let path = put_fetched(&failure.trace, &bytes, runs)?;
+        let gone = if is_here(&failure.target) { "" } else { ", which is not here" };
         let by = failure.news_of.as_ref().map(|(worker, _)| format!(" by {worker}")).unwrap_or_default();
         runs.tell(&format!(
-            "{LAST_FAIL}: no run here has failed; this is {} in {}, found{by} at {}, in {}\n",
+            "{LAST_FAIL}: no run here has failed; this is {} in {}, found{by} at {}, in {}{gone}\n",
             failure.signature,
             failure.target,
             failure.found_at,
@@ -103,6 +105,12 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
         return Ok(Some(path));
     }
     Ok(None)
+}
+
+/// Whether the file of a target is here: its name is a path, which may have a function behind it.
+fn is_here(target: &str) -> bool {
+    let path = target.rsplit_once(' ').map_or(target, |(path, _)| path);
+    Path::new(target).exists() || Path::new(path).exists()
 }
 
 const LAST_FAIL: &str = "last-fail";

@@ -27,8 +27,8 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, or the trace of one
-    /// that a slice has met was lost; else `pass`.
+    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, the trace of one
+    /// that a slice has met was lost, or a full disk took what slices came to, whatever failures stand; else `pass`.
     pub status: Status,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -83,6 +83,9 @@ pub struct FleetTargetRow {
     pub id: String,
     /// How it is searched: `explore`, `fuzz`, `property`, `http`, `cargo-fuzz`.
     pub kind: String,
+    /// The SHA-256 of the build that its coverage is of, of the program with its plan; absent before its first slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// Slices.
     pub slices: u64,
     /// CPU seconds of these.
@@ -461,6 +464,13 @@ pub struct FleetFailureRow {
     pub target: String,
     /// The SHA-256 of its trace, by which the store has it.
     pub trace: String,
+    /// Whether that is not there: nothing can be made of it until a slice meets the failure again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub trace_missing: bool,
+    /// The SHA-256 of the build that it was tried or met on last, of the program with its plan; absent where that is not known. Another one than the
+    /// `build` of its target is that of another working copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
     /// What it is.
     pub signature: String,
     /// `unshrunk`, `shrunk` or `fixed`.
@@ -658,6 +668,9 @@ impl Layout for FleetDocument {
             let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
+            if row.trace_missing {
+                let _ = writeln!(text, "  its trace is not there: fozzy://{}", row.trace);
+            }
         }
         text.push_str(&notes(&self.warnings, style));
         let _ = writeln!(text, "{faint}kept in {}{end}", fit(&self.store, style.room(8)));
@@ -717,6 +730,7 @@ mod tests {
             name: "app.wat".to_owned(),
             id: "app-1".to_owned(),
             kind: "explore".to_owned(),
+            build: None,
             slices: 1,
             cpu_s: 1.0,
             executions,
@@ -751,6 +765,8 @@ mod tests {
         let row = |signature: &str, state: &str, status: &str| FleetFailureRow {
             target: "bank".to_owned(),
             trace: String::new(),
+            trace_missing: false,
+            build: None,
             signature: signature.to_owned(),
             state: state.to_owned(),
             status: status.to_owned(),
@@ -771,6 +787,31 @@ mod tests {
         document.settle();
         assert_eq!((document.status, &*document.failures[0].signature), (Status::Fail, "c"));
         assert!(document.lay_out(Style::PLAIN).contains("1 failure,"), "only one stands");
+    }
+
+    #[test]
+    fn a_failure_whose_trace_is_gone_has_its_name_in_place_of_a_command() {
+        let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+        let row = |trace_missing| FleetFailureRow {
+            target: "bank".to_owned(),
+            trace: "3f2a".to_owned(),
+            trace_missing,
+            build: None,
+            signature: "panic at x".to_owned(),
+            state: "shrunk".to_owned(),
+            status: "still there".to_owned(),
+            times: 1,
+            found_at: String::new(),
+            trace_path: None,
+            command: None,
+            measures: Vec::new(),
+            patches: Vec::new(),
+        };
+        for is_missing in [false, true] {
+            document.failures = vec![row(is_missing)];
+            let text = document.lay_out(Style::PLAIN);
+            assert_eq!(text.contains("\n  its trace is not there: fozzy://3f2a\n"), is_missing, "{text}");
+        }
     }
 
     #[test]
@@ -806,6 +847,8 @@ mod tests {
         let failure = |trace: &str, times| FleetFailureRow {
             target: "bank".to_owned(),
             trace: trace.to_owned(),
+            trace_missing: false,
+            build: None,
             signature: String::new(),
             state: "shrunk".to_owned(),
             status: "still there".to_owned(),

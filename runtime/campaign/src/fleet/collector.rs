@@ -30,8 +30,18 @@ impl CurrentCollection {
         Arc::clone(&current)
     }
 
+    /// What the fleet has to say from here on.
+    pub(super) fn note(&self, notes: Vec<String>) {
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let collection = FleetCollection::clone(&current);
+        *current = Arc::new(FleetCollection { notes, ..collection });
+    }
+
+    /// What was found at a look; what the fleet has to say stays.
     fn set(&self, collection: FleetCollection) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(collection);
+        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let notes = current.notes.clone();
+        *current = Arc::new(FleetCollection { notes, ..collection });
     }
 }
 
@@ -54,6 +64,13 @@ impl FleetCollector {
         Ok(FleetCollector { scope, known: Mutex::new(known), current })
     }
 
+    /// One that has found this.
+    #[cfg(test)]
+    pub(super) fn of(collection: FleetCollection) -> FleetCollector {
+        let (scope, known) = (FleetScope::default(), Mutex::default());
+        FleetCollector { scope, known, current: CurrentCollection::new(collection) }
+    }
+
     /// What was found at the last look.
     #[must_use]
     pub fn current(&self) -> &CurrentCollection {
@@ -70,5 +87,20 @@ impl FleetCollector {
         let before = self.current.get();
         self.current.set(collection);
         Ok((before, self.current.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fleet_has_to_say_stays_over_looks_until_it_says_something_else() {
+        let current = CurrentCollection::new(FleetCollection::default());
+        current.note(vec!["the disk is full".to_owned()]);
+        current.set(FleetCollection::default());
+        assert_eq!(current.get().notes, ["the disk is full"]);
+        current.note(Vec::new());
+        assert!(current.get().notes.is_empty());
     }
 }

@@ -93,6 +93,8 @@ pub struct FleetCollection {
     pub targets: Vec<FleetTarget>,
     /// What is not.
     pub uncollected: Vec<UncollectedTarget>,
+    /// What the fleet that searches it has to say at the moment: that a disk is full, say.
+    pub notes: Vec<String>,
 }
 
 /// What is looked for, and where.
@@ -138,7 +140,11 @@ impl FleetScope {
             paths.entry(entry.path.clone()).or_insert(entry);
         }
         let used: BTreeSet<PathBuf> = paths.values().flat_map(files).collect();
-        // What can be told by the path alone is not built.
+        let fits = |name: &str| {
+            (only.is_empty() || only.iter().any(|pattern| pattern.fits(name)))
+                && !exclude.iter().any(|pattern| pattern.fits(name))
+        };
+        // What can be told by the path alone is not built; of programs it may be the name of a function that fits, and of scenario files not.
         let could_fit = |path: &Path| {
             let name = shown(path);
             !exclude.iter().any(|pattern| pattern.fits(&name))
@@ -146,7 +152,11 @@ impl FleetScope {
         };
         let (mut skipped, mut seen) = (0, KnownSources::default());
         for (path, entry) in paths {
-            if could_fit(&path) {
+            let is_wanted = match entry.kind {
+                Kind::Json => fits(&shown(&path)),
+                Kind::Crate | Kind::Folder | Kind::Cluster | Kind::Program => could_fit(&path),
+            };
+            if is_wanted {
                 let flags = flags_of(&entry);
                 let stamp = source_stamp(&path, flags.as_deref().unwrap_or_default());
                 let said = flags.as_ref().map_or_else(CampaignError::to_string, |flags| flags.join("\0"));
@@ -159,8 +169,13 @@ impl FleetScope {
         }
         for folder in &folders {
             let stamp = source_stamp(folder, &[]);
-            for name in binaries(folder).into_iter().filter(|name| could_fit(&folder.join(name))) {
+            for name in binaries(folder) {
                 let key = format!("{} {name}", shown(folder));
+                // So its target is called.
+                if !fits(&key) {
+                    skipped += 1;
+                    continue;
+                }
                 let known = known.0.remove(&key);
                 found.add(seen.keep(key, known, stamp, || cargo_fuzz_target(folder, name, &project.remarks)));
             }
@@ -170,10 +185,6 @@ impl FleetScope {
             found.add_unnamed(used);
         }
         let all = found.targets.len() + found.uncollected.len() + skipped;
-        let fits = |name: &str| {
-            (only.is_empty() || only.iter().any(|pattern| pattern.fits(name)))
-                && !exclude.iter().any(|pattern| pattern.fits(name))
-        };
         found.targets.retain(|target| fits(&target.name));
         found.uncollected.retain(|row| fits(&row.name));
         found.targets.sort_by(|left, right| left.name.cmp(&right.name));

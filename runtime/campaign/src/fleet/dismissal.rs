@@ -10,6 +10,7 @@
 //! again is found anew.
 //! Not here: failures that explorations keep beside the project (`explore/saved_failures`).
 
+use super::named_blobs::delete_unnamed;
 use super::records::{FailureState, FleetRecords, StoredFailure};
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server, shared_store_error};
 use crate::error::{CampaignError, ErrorKind};
@@ -85,13 +86,13 @@ pub fn dismiss(store: &dyn SharedStore, named: &[String]) -> Result<Vec<Dismisse
     let leases = ids.iter().map(|id| lock(store, id)).collect::<Result<Vec<_>, _>>().map_err(shared_store_error)?;
     // A worker may have moved one to another state meanwhile, or have brought one of another target, which is not held.
     let is_held = |failure: &StoredFailure| ids.contains(&failure.target) && is_named(failure);
-    let (dismissed, left): (Vec<StoredFailure>, Vec<StoredFailure>) = stored()?.into_iter().partition(is_held);
+    let dismissed: Vec<StoredFailure> = stored()?.into_iter().filter(is_held).collect();
     for failure in &dismissed {
         store.delete(&failure.key).map_err(shared_store_error)?;
     }
-    let traces = |of: &[StoredFailure]| of.iter().filter_map(StoredFailure::trace).collect::<BTreeSet<Digest>>();
-    for trace in traces(&dismissed).difference(&traces(&left)) {
-        store.delete_blob(trace).map_err(shared_store_error)?;
+    let traces: BTreeSet<Digest> = dismissed.iter().filter_map(StoredFailure::trace).collect();
+    for trace in &traces {
+        delete_unnamed(store, trace).map_err(shared_store_error)?;
     }
     drop(leases);
     Ok(dismissed.into_iter().map(row).collect())

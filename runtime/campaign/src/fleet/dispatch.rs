@@ -6,8 +6,10 @@
 //! ```
 //!
 //! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
-//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that. While the store is away, all
-//! goes on, by what is known here; when the disk of this machine takes nothing any more, all jobs end, and that is the fleet's error.
+//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that, unless it is to end at a
+//! risk, of which nothing would say more. While the store is away, all
+//! goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by it count
+//! for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
 use super::discovery::{FleetCollection, FleetTarget};
@@ -20,7 +22,7 @@ use super::shared_store::{
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
 use super::view::{BroughtFailure, FleetView};
-use crate::error::{CampaignError, ErrorKind};
+use crate::error::{CampaignError, ErrorKind, says_full_disk};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
 use crate::options::StopFlag;
@@ -51,15 +53,19 @@ const SHORTEST_SLICE: Duration = Duration::from_millis(500);
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
+/// How long a fleet that is to end at a risk waits, with nothing to work on, for what changes: a linker may be writing it.
+const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
+/// Until a target is tried again whose slice has found no room on the disk.
+const NO_ROOM: Duration = Duration::from_secs(5);
 /// Between two looks whether what is set aside has changed.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// Between two looks for targets: so many times what one takes, within bounds.
 const COLLECT_SHARE: u32 = 20;
 const COLLECT_MIN: Duration = Duration::from_secs(5);
 const COLLECT_MAX: Duration = Duration::from_secs(60);
-/// Between two looks whether a store that is away is there again.
+/// Between two looks whether a store that is away is there again, and whether a disk that is full has room.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 /// Between two looks of a job that has nothing to do, and of who tells how it goes.
 const TICK: Duration = Duration::from_millis(100);
@@ -145,6 +151,14 @@ impl TargetState {
         self.record.estimate.slices > 0 && self.record.executions == 0
     }
 
+    /// Why its last slice had no result, for who reads that after its files have changed.
+    fn trouble_of_before(&self, why: &str) -> Option<String> {
+        let has_changed = self.stamp.is_some_and(|stamp| stamp != self.target.source_stamp());
+        has_changed.then(|| {
+            format!("it has changed since its last slice, and its turn has not come yet; that one had none: {why}")
+        })
+    }
+
     /// How long its next slice is where time has no bound.
     fn wanted_time(&self) -> Duration {
         match self.record.estimate.slices {
@@ -163,6 +177,8 @@ struct FleetState {
     warnings: Vec<String>,
     /// Why there is nothing to do at the moment, as it was said.
     idle_told: Option<&'static str>,
+    /// Since when there is nothing to work on.
+    idle_since: Option<Duration>,
     looked_at: Duration,
     slices: u64,
     cpu: Duration,
@@ -184,6 +200,7 @@ impl FleetState {
             failure: None,
             warnings: Vec::new(),
             idle_told: None,
+            idle_since: None,
             looked_at: Duration::ZERO,
             slices: 0,
             cpu: Duration::ZERO,
@@ -226,6 +243,15 @@ impl FleetState {
         };
         let is_new = why != std::mem::replace(&mut self.idle_told, why);
         why.filter(|_| is_new)
+    }
+
+    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left.
+    fn is_stuck(&mut self, now: Duration) -> bool {
+        if self.targets_at_work().next().is_some() {
+            self.idle_since = None;
+            return false;
+        }
+        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -283,6 +309,8 @@ struct Dispatcher<'a> {
     spool: Spool,
     /// Whether it was said that the store is away.
     is_told: AtomicBool,
+    /// Whether it was said that the disk of this machine is full.
+    is_disk_full: AtomicBool,
     program: PathBuf,
     clock: Stopwatch,
     worker: String,
@@ -325,6 +353,7 @@ impl FleetRun<'_> {
             store: WatchedStore::new(self.store),
             spool: Spool::open(&self.project.config.base_dir, self.store, &worker)?,
             is_told: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
             program,
             clock,
             worker,
@@ -345,6 +374,9 @@ impl FleetRun<'_> {
             state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
         };
         let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
+        let (in_memory, unkept) = dispatcher.spool.unwritten()?;
+        let (slices, spool_place) = (slices.saturating_sub(in_memory), dispatcher.spool.place());
+        let was_full = dispatcher.is_disk_full.load(Ordering::SeqCst);
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -360,6 +392,11 @@ impl FleetRun<'_> {
             None => view.alone(records, failures, &state.found),
         };
         document.waiting = waiting;
+        for row in &mut document.targets {
+            let known = state.targets.iter().find(|known| known.target.id == row.id);
+            let before = known.zip(row.trouble.as_deref()).and_then(|(known, why)| known.trouble_of_before(why));
+            row.trouble = before.or(row.trouble.take());
+        }
         warnings.append(&mut state.warnings);
         // What could not be read is said once.
         warnings.retain(|warning| !document.warnings.contains(warning));
@@ -375,12 +412,21 @@ impl FleetRun<'_> {
             document.status = Status::Error;
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
             document.warnings.push(match held {
+                _ if was_full => format!("no slice was finished: the disk of {spool_place} is full"),
                 0 => "no slice was finished: give it more --time".to_owned(),
                 _ => format!(
                     "no slice was finished: another fleet works on {}, or was killed less than half a minute ago",
                     counted(held, "target")
                 ),
             });
+        }
+        if unkept > 0 {
+            document.status = Status::Error;
+            document.warnings.push(format!(
+                "the disk of {spool_place} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
+                 free it, and the next fleet finds them again",
+                counted(unkept, "slice")
+            ));
         }
         match state.failure {
             Some(error) => Err(error),
@@ -446,9 +492,10 @@ impl Dispatcher<'_> {
             while !threads.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 pause(TICK);
                 let now = self.clock.elapsed();
-                if self.store.is_away() && now - asked >= ASK_AGAIN {
+                let is_waiting = self.store.is_away() || self.is_disk_full.load(Ordering::SeqCst);
+                if is_waiting && now - asked >= ASK_AGAIN {
                     asked = now;
-                    if let Err(error) = self.come_back() {
+                    if let Err(error) = self.try_disk().and_then(|()| self.come_back()) {
                         self.fail(error);
                     }
                 }
@@ -469,6 +516,7 @@ impl Dispatcher<'_> {
             self.run.project.remarks.live("");
             Ok(())
         })?;
+        self.try_disk()?;
         self.come_back()?;
         if self.lock().failure.is_some() {
             return Ok(());
@@ -491,11 +539,70 @@ impl Dispatcher<'_> {
                     let line =
                         format!("{error}; going on alone: what is found waits in {place} until the store answers\n");
                     self.run.project.remarks.text(&line);
+                    self.note();
                 }
                 Ok(None)
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// What something came to that is written to the disk of this machine, too; `None` also when that is full.
+    fn unless_full<T>(&self, answer: Result<T, CampaignError>) -> Result<Option<T>, CampaignError> {
+        match self.unless_away(answer) {
+            Err(error) if error.is_full_disk() => {
+                self.say_full();
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether an error, or why a slice has no result, is that the disk has no room. The lines behind the first may be anybody's.
+    fn lacks_room(&self, why: &str) -> bool {
+        why.lines().next().is_some_and(says_full_disk) || says_full_disk(why) && !self.spool.has_room()
+    }
+
+    /// Says once that the disk of this machine is full.
+    fn say_full(&self) {
+        if !self.is_disk_full.swap(true, Ordering::SeqCst) {
+            self.run.project.remarks.text(&format!("{}\n", self.full_disk()));
+            self.note();
+        }
+    }
+
+    fn full_disk(&self) -> String {
+        format!("the disk of {} is full: what is found waits in memory until there is room", self.spool.place())
+    }
+
+    /// Has pages say what is wrong at the moment. They see themselves that a server is away, and read a folder whose disk is full.
+    fn note(&self) {
+        let mut notes = Vec::new();
+        if self.is_told.load(Ordering::SeqCst) && !is_on_server(&self.store) {
+            notes.push(format!("{} takes nothing at the moment: what is found waits", self.store.place()));
+        }
+        if self.is_disk_full.load(Ordering::SeqCst) {
+            notes.push(self.full_disk());
+        }
+        self.run.collector.current().note(notes);
+    }
+
+    /// Writes what has waited in memory, if a disk that was full has room for it.
+    fn try_disk(&self) -> Result<(), CampaignError> {
+        let is_full = self.is_disk_full.load(Ordering::SeqCst);
+        if is_full && self.spool.has_room() && self.spool.write_again()? {
+            self.is_disk_full.store(false, Ordering::SeqCst);
+            self.run.project.remarks.text(&format!("the disk of {} has room again\n", self.spool.place()));
+            self.note();
+        }
+        Ok(())
+    }
+
+    /// A slice has found no room on the disk: nothing of it counts, and its target is tried again a little later.
+    fn rest(&self, place: usize) {
+        self.say_full();
+        let until = self.clock.elapsed() + NO_ROOM;
+        self.lock().targets[place].away_until = until;
     }
 
     /// Asks a store that is away whether it is there again, and brings it what has waited.
@@ -504,6 +611,7 @@ impl Dispatcher<'_> {
             return Ok(());
         }
         self.is_told.store(false, Ordering::SeqCst);
+        self.note();
         let waiting = counted(self.spool.len()? as u64, "slice");
         self.run.project.remarks.text(&format!("{} answers again: {waiting} waited for it\n", self.store.place()));
         self.merge()
@@ -694,11 +802,20 @@ impl Dispatcher<'_> {
                     let worked = self.slice(place, &lease);
                     drop(lease);
                     self.lock().leave(place);
-                    if let Err(error) = worked {
-                        self.fail(error);
+                    match worked {
+                        Ok(()) => {}
+                        Err(error) if self.lacks_room(&error.message) => self.rest(place),
+                        Err(error) => self.fail(error),
                     }
                 }
                 Ok(None) if self.has_nothing_left() => return,
+                Ok(None) if self.is_stuck() => {
+                    if !self.is_over.swap(true, Ordering::SeqCst) {
+                        let reason = "all targets are set aside or gone: no slice can say how much is left, as --until-risk asks\n";
+                        self.run.project.remarks.text(reason);
+                    }
+                    return;
+                }
                 Ok(None) => {
                     let reason = self.lock().idle_reason();
                     reason.into_iter().for_each(|reason| self.run.project.remarks.text(reason));
@@ -712,6 +829,11 @@ impl Dispatcher<'_> {
     /// Whether it has come to the risk at which it is to end, if one is named.
     fn is_settled(&self) -> bool {
         self.run.until.is_some_and(|until| self.lock().is_settled(until))
+    }
+
+    /// Whether it is to end at a risk, and nothing is worked on by which that would come to be known.
+    fn is_stuck(&self) -> bool {
+        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed())
     }
 
     /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
@@ -815,7 +937,7 @@ impl Dispatcher<'_> {
         let began = self.clock.elapsed();
         let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
         match taken {
-            Err(error) if error.kind == ErrorKind::Store => return Err(error),
+            Err(error) if error.kind == ErrorKind::Store || self.lacks_room(&error.message) => return Err(error),
             Err(error) => slice.fail(&error.to_string()),
             Ok(taken) => {
                 let mut taken = taken.unwrap_or_default();
@@ -840,7 +962,10 @@ impl Dispatcher<'_> {
                         (slice.troubles, slice.trouble) = (0, None);
                         slice.observe(summary);
                         slice.failures = self.spool.failures(&slice.target, summary)?;
-                        self.unless_away(exchange.share(&mut taken, summary, renew()))?;
+                        self.unless_full(exchange.share(&mut taken, summary, renew()))?;
+                    }
+                    SliceOutcome::Trouble(why) if self.lacks_room(why) => {
+                        return Err(CampaignError::new(ErrorKind::Store, why.clone()));
                     }
                     SliceOutcome::Trouble(why) => slice.fail(why),
                     SliceOutcome::Stopped => {}
@@ -871,6 +996,9 @@ impl Dispatcher<'_> {
             state.discoveries
         };
         self.spool.put(&slice)?;
+        if self.spool.is_overflowing() {
+            self.say_full();
+        }
         // Whatever ends this process from here on, its row has all slices that are counted.
         self.put_worker(false)?;
         self.merge()?;
@@ -1044,7 +1172,11 @@ fn worker_name(started_at: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::discovery::FleetTargetKind;
+    use super::super::shared_store::DirectoryStore;
     use super::*;
+    use crate::config::Config;
+    use crate::options::BackendOptions;
+    use crate::remarks::Remarks;
     use fozzy_trace::FindingKind;
 
     fn target(chance_in_minute: Option<f64>, is_gone: bool) -> TargetState {
@@ -1068,6 +1200,89 @@ mod tests {
     }
 
     #[test]
+    fn full_disks_are_said_once_and_on_pages_and_nobody_is_set_aside_for_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&heard);
+        let remarks = Remarks::to(move |bytes| hears.lock().expect("no panic").extend_from_slice(bytes));
+        let lines = |words: &str| {
+            let text = String::from_utf8(heard.lock().expect("no panic").clone()).expect("text");
+            text.lines().filter(|line| line.contains(words)).count()
+        };
+        let (config, backends) = (Config::default(), BackendOptions::default());
+        let project = Project { config, backends, keep_passing: false, remarks };
+        let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
+        let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
+        let run = FleetRun {
+            project: &project,
+            store: &store,
+            collector: &collector,
+            named: None,
+            jobs: 1,
+            time: None,
+            until: None,
+            seed: Seed(1),
+            globals: Vec::new(),
+            stop: Arc::new(|| false),
+            version: "0",
+        };
+        let fleet = Dispatcher {
+            run: &run,
+            store: WatchedStore::new(&store),
+            spool: Spool::open(folder.path(), &store, "one").expect("a spool"),
+            is_told: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
+            program: PathBuf::new(),
+            clock: Stopwatch::start(),
+            worker: "one".to_owned(),
+            row: Mutex::default(),
+            state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
+            building: RwLock::new(()),
+            is_over: Arc::default(),
+        };
+        let notes = || collector.current().get().notes.len();
+        let full = |is_full| [&store, fleet.spool.disk()].iter().for_each(|disk| disk.set_full(is_full));
+        full(true);
+        fleet.put_worker(false).expect("it goes on");
+        let (target, name) = ("app-1".to_owned(), "app.wasm".to_owned());
+        let slice = SpooledSlice { target, name, executions: 7, is_slice: true, ..SpooledSlice::default() };
+        fleet.spool.put(&slice).expect("it waits");
+        fleet.merge().expect("it goes on");
+        let why = "cannot write a: No space left on device";
+        let behind = format!("its process has ended\n{why}");
+        assert!(fleet.lacks_room(why) && fleet.lacks_room(&behind) && !fleet.lacks_room("a trap"));
+        (0..2).for_each(|_| fleet.rest(0));
+        fleet.try_disk().expect("it is full");
+        fleet.come_back().expect("it is full");
+        assert_eq!((notes(), lines("going on alone"), lines("waits in memory")), (2, 1, 1));
+        {
+            let state = fleet.lock();
+            assert!(state.targets[0].away_until >= NO_ROOM && state.targets[0].record.troubles == 0);
+        }
+        full(false);
+        assert!(!fleet.lacks_room(&behind), "what a process has said is not believed of a disk with room");
+        fleet.try_disk().expect("there is room");
+        fleet.come_back().expect("it answers");
+        assert_eq!((notes(), lines("has room again"), fleet.spool.len().expect("listed")), (0, 1, 0));
+        assert_eq!(FleetRecords { store: &store }.target("app-1").expect("read").0.executions, 7);
+    }
+
+    #[test]
+    fn a_reason_is_of_before_where_the_files_have_changed_since() {
+        let mut target = target(None, false);
+        assert_eq!(target.trouble_of_before("torn"), None, "it had no slice");
+        target.stamp = Some(target.target.source_stamp());
+        assert_eq!(target.trouble_of_before("torn"), None);
+        target.stamp = Some(Digest::of(b"other sources"));
+        assert!(
+            target
+                .trouble_of_before("torn")
+                .is_some_and(|why| why.starts_with("it has changed since") && why.ends_with(": torn"))
+        );
+    }
+
+    #[test]
     fn a_fleet_ends_at_its_risk_whatever_was_known_of_targets_that_are_gone() {
         let is_settled = |targets: Vec<TargetState>| {
             FleetState::new(targets, Seed(1)).is_settled(RiskBound::parse("5%").expect("a share"))
@@ -1081,6 +1296,18 @@ mod tests {
         assert!(is_settled(vec![target(Some(0.04), false), set_aside(target(Some(0.06), false))]));
         assert!(!is_settled(vec![aside()]), "nothing is worked on, so that nothing says how it stands");
         assert!(!is_settled(vec![aside(), target(Some(0.04), true)]));
+    }
+
+    #[test]
+    fn a_fleet_that_is_to_end_at_a_risk_waits_a_while_for_what_is_set_aside_and_no_longer() {
+        let at = Duration::from_secs;
+        let mut state = FleetState::new(vec![set_aside(target(None, false)), target(None, true)], Seed(1));
+        assert!(!state.is_stuck(at(1)) && !state.is_stuck(at(10)));
+        // One has changed meanwhile, and is set aside again.
+        state.targets[0].record.troubles = 0;
+        assert!(!state.is_stuck(at(30)));
+        state.targets[0].record.troubles = TROUBLES_MAX;
+        assert!(!state.is_stuck(at(31)) && !state.is_stuck(at(40)) && state.is_stuck(at(41)));
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! Not here: when a slice begins, and who may work on a target (`dispatch`).
 
 use super::discovery::FleetTarget;
+use super::named_blobs::delete_unnamed;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::explore::state::ExploreState;
@@ -288,7 +289,7 @@ impl CorpusExchange<'_> {
         let value = serde_json::to_vec_pretty(&record).expect("our own types are JSON");
         self.store.put(&key, &value).map_err(store_error)?;
         if let Some(before) = before.filter(|before| before.state != record.state) {
-            self.store.delete_blob(&before.state).map_err(store_error)?;
+            delete_unnamed(self.store, &before.state).map_err(store_error)?;
         }
         taken.state = Some(content);
         self.forget_old_builds()
@@ -310,7 +311,7 @@ impl CorpusExchange<'_> {
         for (_, key, record) in &builds[..builds.len() - PROGRAMS_MAX] {
             self.store.delete(key).map_err(store_error)?;
             if let Some(record) = record {
-                self.store.delete_blob(&record.state).map_err(store_error)?;
+                delete_unnamed(self.store, &record.state).map_err(store_error)?;
             }
         }
         Ok(())

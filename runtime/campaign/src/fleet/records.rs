@@ -569,7 +569,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
         let target = FleetTarget::app(FleetTargetKind::Explore);
-        let collection = FleetCollection { targets: vec![target], uncollected: Vec::new() };
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
         for (state, status) in [("fixed", Status::Pass), ("unshrunk", Status::Error)] {
             store.put(&StoreKey::new(&["failures", state, "app-1", "3f2a"]), b"{\"target\": \"ap").expect("kept");
             let view = FleetView { store: &store, collection: &collection, named: None };

@@ -13,11 +13,13 @@
 //! Not here: what is kept in it (`records`), and which home it has (`directory`, `redis`).
 
 mod directory;
+mod overflow;
 #[cfg(feature = "redis")]
 mod redis;
 mod watched;
 
 pub use directory::DirectoryStore;
+pub(crate) use overflow::OverflowStore;
 #[cfg(feature = "redis")]
 pub use redis::RedisStore;
 pub use watched::WatchedStore;
@@ -123,6 +125,19 @@ pub trait SharedStore: Send + Sync {
             found => found,
         };
         names.iter().map(get).collect()
+    }
+
+    /// Whether blobs of these names are kept: whether each is what its name says is known when it is read.
+    fn has_blobs(&self, names: &[Digest]) -> Result<Vec<bool>, SharedStoreError>;
+
+    /// All values directly in a folder, with the last parts of their keys, in their order.
+    fn values(&self, folder: &StoreKey) -> Result<Vec<(String, Vec<u8>)>, SharedStoreError> {
+        let mut values = Vec::new();
+        for name in self.list(folder)? {
+            // It may be gone since it was listed.
+            values.extend(self.get(&folder.join(&name))?.map(|value| (name, value)));
+        }
+        Ok(values)
     }
 
     /// Keeps several blobs, each with its name in a folder, whose value is its size: the blob first. They may be lost with the power of the machine, and
@@ -316,10 +331,23 @@ pub enum SharedStoreError {
 }
 
 impl SharedStoreError {
+    /// What the file system says. A disk that is full takes more later.
     fn io(what: &'static str, path: &Path, error: io::Error) -> SharedStoreError {
-        SharedStoreError::Io { what, path: path.display().to_string(), error }
+        let path = path.display().to_string();
+        match is_full_disk(&error) {
+            true => SharedStoreError::Away { what, path, why: error.to_string() },
+            false => SharedStoreError::Io { what, path, error },
+        }
     }
 }
+
+/// Whether it is only the room that is missing.
+fn is_full_disk(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// What to do about a folder that takes nothing.
+const FREE_DISK: &str = "what was kept before is whole; free the disk or the folder, and run it again";
 
 /// An error of the store, for people.
 pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
@@ -333,13 +361,12 @@ pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
         SharedStoreError::Foreign { .. } => {
             Some("name another one: --store DIR or FOZZY_STORE=DIR, or ?prefix=NAME behind an address")
         }
+        SharedStoreError::Away { path, .. } if !path.contains("://") => Some(FREE_DISK),
         SharedStoreError::Away { .. } => Some(
             "what was kept before is whole; see to the server, and run it again; or --store DIR or FOZZY_STORE=DIR, and fozzy store copy later",
         ),
         SharedStoreError::Io { path, .. } if path.contains("://") => None,
-        SharedStoreError::Io { .. } => {
-            Some("what was kept before is whole; free the disk or the folder, and run it again")
-        }
+        SharedStoreError::Io { .. } => Some(FREE_DISK),
         SharedStoreError::Size { .. } | SharedStoreError::Damaged { .. } => None,
     };
     let told = CampaignError::new(ErrorKind::Store, error.to_string());

@@ -10,15 +10,22 @@
 //! killed or ends first. Slices of a target whose records another worker changes wait in the same way: one that was killed holds those on a
 //! server until its lease ends.
 //!
+//! Where the disk of this machine is full, slices and traces wait in memory, up to [`OVERFLOW_BYTES_MAX`], and are written when there is room
+//! again; from there, too, they go to a store that takes them.
+//!
 //! Invariants: a slice leaves the spool after all of it is in the store; the store counts it once, however often it is merged, since records
 //! remember the last slice of each worker, and a worker's slices are merged in their order; two workers do not change the records of a
 //! target at a time. Said: more than [`SLICES_MAX`] slices that wait.
 //! Not here: testcases and explored paths, which their own folders keep (`exchange`).
 
+use super::named_blobs::delete_unnamed;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, TargetRecord,
 };
-use super::shared_store::{DirectoryStore, SharedStore, StoreKey, StoreLease, shared_store_error as store_error};
+use super::shared_store::{
+    DirectoryStore, OverflowStore, SharedStore, SharedStoreError, StoreKey, StoreLease,
+    shared_store_error as store_error,
+};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
 use fozzy_report::fleet::FleetMoment;
@@ -29,6 +36,7 @@ use fozzy_trace::{Digest, FailureSignature};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +45,8 @@ use std::time::Duration;
 const FAILURES_MAX: usize = 500;
 /// Slices that wait for the store: some days of one job. With more, a fleet ends.
 const SLICES_MAX: u64 = 50_000;
+/// Bytes of slices and traces that wait in memory for room on the disk.
+const OVERFLOW_BYTES_MAX: usize = 256 << 20;
 /// Real time for which the records of a target are waited for: a worker that is alive holds them for some requests. After that,
 /// the slices wait here, and are tried again after the next one.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
@@ -125,6 +135,8 @@ pub(super) struct WaitingFailure {
     pub(super) signature: FailureSignature,
     /// A trace of it.
     pub(super) path: PathBuf,
+    /// Whether that is there, and not in memory.
+    pub(super) is_written: bool,
     pub(super) is_shrunk: bool,
     /// How often it was seen.
     pub(super) times: u64,
@@ -175,6 +187,12 @@ impl SpooledSlice {
         self.explored_news = explore.discoveries_last_half;
         self.undiscovered_edges = Some(explore.estimated_undiscovered_edges);
         self.properties.clone_from(&explore.properties);
+    }
+
+    /// The build that it has searched, whether its failures were tried on that or not: the store may have the counts of another one, which
+    /// another working copy has.
+    fn searched(&self) -> Option<Digest> {
+        self.build.or(self.program)
     }
 
     /// Whether the failures that it has met are of the program of today: one that has waited may be of an older build.
@@ -280,7 +298,9 @@ impl SpooledSlice {
 
 /// The slices of this process that the store does not have yet.
 pub(super) struct Spool {
-    store: DirectoryStore,
+    store: OverflowStore,
+    /// Slices for which there was no room in memory, either.
+    dropped: AtomicU64,
     worker: String,
     /// The number of the last slice, and how many wait.
     counts: Mutex<(u64, u64)>,
@@ -310,7 +330,8 @@ impl Spool {
         let lease = spool.acquire(&StoreKey::new(&["workers", worker]), worker).map_err(store_error)?;
         let _lease = Mutex::new(lease);
         Ok(Spool {
-            store: spool,
+            store: OverflowStore::new(spool, OVERFLOW_BYTES_MAX),
+            dropped: AtomicU64::new(0),
             worker: worker.to_owned(),
             counts: Mutex::default(),
             known: Mutex::default(),
@@ -326,9 +347,43 @@ impl Spool {
         self.store.place()
     }
 
-    /// The right to work on something, of the fleets in this folder.
+    /// The right to work on something, of the fleets in this folder. A full disk has no place to note it: other fleets of this folder do not
+    /// know of it then, and what two have found is kept by signature.
     pub(super) fn acquire(&self, key: &StoreKey) -> Result<Option<Box<dyn StoreLease>>, CampaignError> {
-        self.store.acquire(key, &self.worker).map_err(store_error)
+        let lease = unless_full(self.store.acquire(key, &self.worker))?;
+        Ok(lease.unwrap_or_else(|| Some(Box::new(UnnotedLease))))
+    }
+
+    /// Where it is written.
+    #[cfg(test)]
+    pub(super) fn disk(&self) -> &DirectoryStore {
+        self.store.folder()
+    }
+
+    /// Whether something waits in memory, as the disk is full.
+    pub(super) fn is_overflowing(&self) -> bool {
+        self.store.is_waiting()
+    }
+
+    /// Whether the disk takes something.
+    pub(super) fn has_room(&self) -> bool {
+        self.store.answers()
+    }
+
+    /// Writes what waits in memory; whether there was room for all.
+    ///
+    /// # Errors
+    /// When the disk does not work otherwise.
+    pub(super) fn write_again(&self) -> Result<bool, CampaignError> {
+        Ok(unless_full(self.store.write_again())?.is_some())
+    }
+
+    /// Slices of this process that are neither on the disk nor in the store: those that wait in memory, and all of them.
+    pub(super) fn unwritten(&self) -> Result<(u64, u64), CampaignError> {
+        let is_unwritten =
+            |(worker, name): &&SpoolKey| self.store.has_waiting(&StoreKey::new(&["slices", worker, name]));
+        let waiting = self.waiting()?.iter().filter(is_unwritten).count() as u64;
+        Ok((waiting, waiting + self.dropped.load(Ordering::SeqCst)))
     }
 
     /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
@@ -360,7 +415,7 @@ impl Spool {
             Some(bytes) => (Some(bytes), true),
             None => (read(trace), false),
         };
-        let trace = bytes.map(|bytes| self.store.put_blob(&bytes)).transpose().map_err(store_error)?;
+        let trace = bytes.map(|bytes| unless_full(self.store.put_blob(&bytes))).transpose()?.flatten();
         Ok(SpooledFailure { signature, trace, is_shrunk, times })
     }
 
@@ -377,18 +432,23 @@ impl Spool {
         };
         let text = serde_json::to_vec_pretty(slice).expect("our own types are JSON");
         let key = StoreKey::new(&["slices", &self.worker, &format!("{number:08}")]);
-        self.store.put(&key, &text).map_err(store_error)
+        if unless_full(self.store.put(&key, &text))?.is_none() {
+            self.dropped.fetch_add(1, Ordering::SeqCst);
+            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.1 = counts.1.saturating_sub(1);
+        }
+        Ok(())
     }
 
     /// What this process has done, for a store that does not answer.
     pub(super) fn put_worker(&self, record: &FleetWorkerRecord) -> Result<(), CampaignError> {
-        FleetRecords { store: &self.store }.put_worker(&self.worker, record).map_err(store_error)
+        unless_full(FleetRecords { store: &self.store }.put_worker(&self.worker, record)).map(drop)
     }
 
     /// Whether what a worker has left here is merged by this process: its own, and that of one that is gone. One that is alive merges its own.
     fn may_take(&self, worker: &str) -> Result<bool, CampaignError> {
         let lease = StoreKey::new(&["workers", worker]);
-        Ok(worker == self.worker || self.store.acquire(&lease, &self.worker).map_err(store_error)?.is_some())
+        Ok(worker == self.worker || unless_full(self.store.acquire(&lease, &self.worker))?.flatten().is_some())
     }
 
     /// Brings the store what workers have done while it was away, but for what it knows better since.
@@ -539,7 +599,7 @@ impl Spool {
                 }
                 if is_of_today {
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
-                    (old.program, old.untried) = (slice.program.or(old.program), None);
+                    (old.program, old.untried) = (slice.searched().or(old.program), None);
                     old.tried_at_s = None;
                 }
                 if is_back {
@@ -547,7 +607,7 @@ impl Spool {
                 }
                 records.put_failure(&slice.target, *was, old).map_err(store_error)?;
                 if before != old.trace {
-                    store.delete_blob(&before).map_err(store_error)?;
+                    delete_unnamed(store, &before).map_err(store_error)?;
                 }
                 if is_back {
                     merged.found.push((failure.signature.clone(), old.trace));
@@ -571,7 +631,7 @@ impl Spool {
                 signature: failure.signature.clone(),
                 trace,
                 status: RegressionStatus::StillThere.word().to_owned(),
-                program: slice.program,
+                program: slice.searched(),
                 tried_at_s: None,
                 untried: (!is_of_today).then(|| OF_OLDER_BUILD.to_owned()),
                 times: failure.times,
@@ -644,6 +704,7 @@ impl Spool {
             let build = slice.build.or(slice.program);
             let is_of_today = build.is_none_or(|build| build_of(&slice.target).is_none_or(|today| today == build));
             for SpooledFailure { signature, trace, is_shrunk, times } in slice.failures {
+                let is_written = trace.is_some_and(|trace| !self.store.has_waiting_blob(&trace));
                 let Some(path) = trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
                 let (target, is_same) = (&slice.name, |known: &&mut WaitingFailure| {
                     (&known.target, &known.signature) == (&slice.name, &signature)
@@ -651,14 +712,22 @@ impl Spool {
                 match failures.iter_mut().find(is_same) {
                     None => {
                         let (target, found_at) = (target.clone(), slice.ended_at.clone());
-                        let found = WaitingFailure { target, signature, path, is_shrunk, times, found_at, is_of_today };
-                        failures.push(found);
+                        failures.push(WaitingFailure {
+                            target,
+                            signature,
+                            path,
+                            is_written,
+                            is_shrunk,
+                            times,
+                            found_at,
+                            is_of_today,
+                        });
                     }
                     Some(known) => {
                         known.times += times;
                         known.is_of_today |= is_of_today;
                         if is_shrunk && !known.is_shrunk {
-                            (known.path, known.is_shrunk) = (path, true);
+                            (known.path, known.is_written, known.is_shrunk) = (path, is_written, true);
                         }
                     }
                 }
@@ -679,10 +748,30 @@ fn forget_oldest(
     let Some(oldest) = (0..known.len()).filter(is_idle).min_by_key(found_at) else { return Ok(None) };
     let (state, name, FleetFailureRecord { signature, trace, .. }) = known.remove(oldest);
     store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
-    if !known.iter().any(|(.., other)| other.trace == trace) {
-        store.delete_blob(&trace).map_err(store_error)?;
-    }
+    delete_unnamed(store, &trace).map_err(store_error)?;
     Ok(Some(signature))
+}
+
+/// The right to work on something that is noted nowhere.
+struct UnnotedLease;
+
+impl StoreLease for UnnotedLease {
+    fn renew(&mut self) -> Result<bool, SharedStoreError> {
+        Ok(true)
+    }
+
+    fn attempt(&self) -> u64 {
+        0
+    }
+}
+
+/// What the disk of this machine came to; `None` when it is full.
+fn unless_full<T>(answer: Result<T, SharedStoreError>) -> Result<Option<T>, CampaignError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(SharedStoreError::Away { .. }) => Ok(None),
+        Err(error) => Err(store_error(error)),
+    }
 }
 
 /// The bytes of a blob; `None` when it is gone or damaged.

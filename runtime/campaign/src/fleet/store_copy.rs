@@ -14,12 +14,13 @@
 //!
 //! Invariants: what is copied twice, or there and back, changes nothing the second time; nothing that only the other store has goes; a failure
 //! is in one state; each blob goes before the record that names it, and a record that cannot be read, or whose blob is gone or damaged, is not copied
-//! and is said, so that no record names what is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that a joined
-//! record no longer names is deleted.
+//! and is said, so that no record names what is not there, whoever is stopped in between and whatever fleets change meanwhile; a blob that is there
+//! is not sent again; one that a joined record no longer names, and no other one, is deleted.
 //! Not here: leases, which stay, sets, which fleets have none of, and blobs that no record names.
 
 use super::division::DiscoveryEstimate;
 use super::exchange::ExploredRecord;
+use super::named_blobs::delete_unnamed;
 use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
     TargetRecord, WorkerShare, has_moment, thin_out,
@@ -47,7 +48,7 @@ const ATTEMPTS_MAX: u32 = 3;
 pub struct CopiedStore {
     /// What became of the records of each kind, by name.
     pub kinds: Vec<CopiedKindRow>,
-    /// Blobs.
+    /// Blobs that the other store did not have.
     pub blobs: u64,
     /// Bytes of records and blobs that were read.
     pub bytes: u64,
@@ -171,14 +172,25 @@ impl StoreMerge<'_> {
 
     /// Brings a blob that a record names; what becomes of the record when neither store has it.
     fn bring(&mut self, what: &str, name: &Digest) -> Result<Option<CopyOutcome>, SharedStoreError> {
+        if self.has(name)? {
+            return Ok(None);
+        }
         let Some(bytes) = self.from.get_blobs(&[*name])?.pop().flatten() else {
-            let is_there = self.to.get_blobs(&[*name])?.pop().flatten().is_some();
-            return Ok((!is_there).then(|| CopyOutcome::Lost(format!("its {what} is missing or damaged"))));
+            return Ok(Some(CopyOutcome::Lost(format!("its {what} is missing or damaged"))));
         };
         self.copied.blobs += 1;
         self.copied.bytes += bytes.len() as u64;
         self.to.put_blob(&bytes)?;
         Ok(None)
+    }
+
+    /// Whether the other store has a blob. That of a folder is read, since anybody may have changed it there; to read that of a server takes as
+    /// long as to send it.
+    fn has(&self, name: &Digest) -> Result<bool, SharedStoreError> {
+        match is_on_server(self.to) {
+            true => Ok(self.to.has_blobs(&[*name])?.contains(&true)),
+            false => Ok(self.to.get_blobs(&[*name])?.pop().flatten().is_some()),
+        }
     }
 
     /// A record of which one side is taken whole.
@@ -242,7 +254,7 @@ impl StoreMerge<'_> {
             }
             FleetRecords { store: self.to }.put_failure(id, joined_state, &joined)?;
             if joined.trace != to.trace {
-                self.to.delete_blob(&to.trace)?;
+                delete_unnamed(self.to, &to.trace)?;
             }
             let is_from = (joined_state, &joined) == (state, &from);
             return Ok(if is_from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
@@ -277,14 +289,12 @@ impl StoreMerge<'_> {
             }
             let now = self.to.get(key)?;
             if now != old {
-                if now.as_deref().and_then(read).is_none_or(|now| now.state != joined.state) {
-                    self.to.delete_blob(&joined.state)?;
-                }
+                delete_unnamed(self.to, &joined.state)?;
                 continue;
             }
             FleetRecords { store: self.to }.write(key, &joined)?;
             if joined.state != to.state {
-                self.to.delete_blob(&to.state)?;
+                delete_unnamed(self.to, &to.state)?;
             }
             return Ok(if joined == from { CopyOutcome::Replaced } else { CopyOutcome::Merged });
         }

@@ -48,6 +48,7 @@ impl FleetView<'_> {
     /// When the store does not answer.
     pub fn document(&self) -> Result<FleetDocument, SharedStoreError> {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
+        document.warnings.clone_from(&self.collection.notes);
         let records = FleetRecords { store: self.store };
         for target in &self.collection.targets {
             let (record, refused) = records.target(&target.id)?;
@@ -71,7 +72,7 @@ impl FleetView<'_> {
                 });
                 document.warnings.extend(why);
             }
-            let failures = self.failure_rows(target, known);
+            let failures = self.failure_rows(target, known)?;
             let row = target_row(target, &record, &failures);
             document.targets.push(FleetTargetRow { unreadable_failures, ..row });
             document.failures.extend(failures);
@@ -102,6 +103,7 @@ impl FleetView<'_> {
         brought: &[BroughtFailure],
     ) -> FleetDocument {
         let mut document = FleetDocument::new(self.store.place(), 0, self.uncollected());
+        document.warnings.clone_from(&self.collection.notes);
         for (target, record) in self.collection.targets.iter().zip(records) {
             document.targets.push(target_row(target, record, &[]));
         }
@@ -192,7 +194,7 @@ impl FleetView<'_> {
         let Some(target) = self.collected(id) else { return Ok(None) };
         let records = FleetRecords { store: self.store };
         let (known, unreadable) = records.failures_and_refused(id)?;
-        let failures = self.failure_rows(target, known);
+        let failures = self.failure_rows(target, known)?;
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
         let (record, _) = records.target(id)?;
@@ -233,13 +235,21 @@ impl FleetView<'_> {
         &self,
         target: &FleetTarget,
         failures: Vec<(FailureState, String, FleetFailureRecord)>,
-    ) -> Vec<FleetFailureRow> {
-        failures.into_iter().map(|(state, _, failure)| self.failure_row(target, state, failure)).collect()
+    ) -> Result<Vec<FleetFailureRow>, SharedStoreError> {
+        let traces: Vec<Digest> = failures.iter().map(|(.., failure)| failure.trace).collect();
+        let there = self.store.has_blobs(&traces)?;
+        let rows = failures.into_iter().zip(there);
+        Ok(rows.map(|((state, _, failure), has_trace)| self.failure_row(target, (state, failure), has_trace)).collect())
     }
 
-    fn failure_row(&self, target: &FleetTarget, state: FailureState, failure: FleetFailureRecord) -> FleetFailureRow {
-        let command = Some(self.replay_command(&failure.trace));
-        let path = self.store.blob_path(&failure.trace);
+    fn failure_row(
+        &self,
+        target: &FleetTarget,
+        (state, failure): (FailureState, FleetFailureRecord),
+        has_trace: bool,
+    ) -> FleetFailureRow {
+        let command = has_trace.then(|| self.replay_command(&failure.trace));
+        let path = self.store.blob_path(&failure.trace).filter(|_| has_trace);
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
         let measures = measures.filter(|measure| measure.is_of(target));
@@ -248,6 +258,8 @@ impl FleetView<'_> {
             patches: FailurePatch::of(target).iter().map(|patch| patch.word().to_owned()).collect(),
             target: target.name.clone(),
             trace: failure.trace.to_string(),
+            trace_missing: !has_trace,
+            build: failure.program.map(|build| build.to_string()),
             signature,
             state: state.word().to_owned(),
             status: failure.status,
@@ -304,6 +316,8 @@ impl BroughtFailure {
         FleetFailureRow {
             target: self.target.clone(),
             trace: self.trace.to_string(),
+            trace_missing: command.is_none(),
+            build: None,
             signature: self.signature.to_string(),
             state: FailureState::Unshrunk.word().to_owned(),
             status: RegressionStatus::StillThere.word().to_owned(),
@@ -318,19 +332,21 @@ impl BroughtFailure {
 }
 
 fn waiting_row(
-    WaitingFailure { target, signature, path, is_shrunk, times, found_at, .. }: WaitingFailure,
+    WaitingFailure { target, signature, path, is_written, is_shrunk, times, found_at, .. }: WaitingFailure,
 ) -> FleetFailureRow {
     let state = if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk };
     FleetFailureRow {
         target,
         trace: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        trace_missing: !is_written,
+        build: None,
         signature: signature.to_string(),
         state: state.word().to_owned(),
         status: RegressionStatus::StillThere.word().to_owned(),
         times,
         found_at,
-        command: Some(replay_of(&path)),
-        trace_path: Some(path.display().to_string()),
+        command: is_written.then(|| replay_of(&path)),
+        trace_path: is_written.then(|| path.display().to_string()),
         measures: Vec::new(),
         patches: Vec::new(),
     }
@@ -346,6 +362,7 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
         name: target.name.clone(),
         id: target.id.clone(),
         kind: kind_word(&target.kind).to_owned(),
+        build: record.program.map(|build| build.to_string()),
         slices: record.estimate.slices,
         cpu_s: record.estimate.total_cpu_s,
         executions: record.executions,
@@ -395,6 +412,7 @@ mod tests {
             target: "app.wasm".to_owned(),
             signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
             path: "spool/3f.fozzy".into(),
+            is_written: true,
             is_shrunk: true,
             times: 2,
             found_at: "2026".to_owned(),
@@ -419,6 +437,32 @@ mod tests {
         assert_eq!((document.status, found), (Status::Fail, expected));
         assert_eq!(document.failures[5].status, "stale", "an older build says nothing of it");
         assert_eq!(document.targets[0].failures, 4, "the row counts those that stand");
+    }
+
+    #[test]
+    fn a_failure_whose_trace_is_gone_has_no_command_and_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let target = FleetTarget::app(FleetTargetKind::Explore);
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let spoken = || {
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let of_target = view.target("app-1", folder.path(), 0).expect("it answers").expect("it is collected");
+            let row = view.document().expect("it answers").failures.remove(0);
+            assert_eq!(of_target.failures, [row.clone()]);
+            (row.trace_missing, row.command.is_some(), row.trace_path.is_some(), row.build)
+        };
+        let (trace, build) = (store.put_blob(b"a trace").expect("kept"), Digest::of(b"a build"));
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() };
+        let failure = serde_json::json!({
+            "target": "app.wasm", "signature": signature,
+            "trace": trace, "status": "still there", "program": build, "times": 1, "foundAt": "2026"
+        });
+        let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
+        store.put(&key, failure.to_string().as_bytes()).expect("kept");
+        assert_eq!(spoken(), (false, true, true, Some(build.to_string())));
+        store.delete_blob(&trace).expect("it goes");
+        assert_eq!(spoken(), (true, false, false, Some(build.to_string())));
     }
 
     #[test]

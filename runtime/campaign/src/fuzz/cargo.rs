@@ -16,6 +16,7 @@
 use crate::build::{self, CargoBuild};
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::remarks::Remarks;
+use fozzy_trace::Digest;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -61,29 +62,42 @@ impl CargoFuzz {
         .build()
     }
 
-    /// Compiles the driver. It takes a fraction of a second, so it is not looked for.
+    /// Compiles the driver, unless it is there: cargo builds anew all that links it when its file is a newer one.
     fn driver(&self) -> Result<PathBuf, CampaignError> {
         let folder = self.folder.join("target").join("fozzy");
         let failed = |error: std::io::Error| at_path(ErrorKind::Build, "cannot write", &folder, &error);
+        let no_rustc =
+            |error: std::io::Error| CampaignError::new(ErrorKind::Build, format!("cannot start rustc: {error}"));
         std::fs::create_dir_all(&folder).map_err(failed)?;
         let folder = folder.canonicalize().map_err(failed)?;
-        let source = folder.join("driver.rs");
+        let (source, library) = (folder.join("driver.rs"), folder.join("libfozzydriver.a"));
+        // Another compiler does not read what this one has made. Which one it is, the folder may say.
+        let version = Command::new("rustc").arg("-vV").current_dir(&self.folder).stdin(Stdio::null()).output();
+        let version = version.map_err(no_rustc)?.stdout;
+        let (made_of, content) =
+            (folder.join("driver.made-of"), Digest::of(&[DRIVER.as_bytes(), &version[..]].concat()));
+        let content = content.to_string();
+        if library.is_file() && std::fs::read_to_string(&made_of).is_ok_and(|known| known == content) {
+            return Ok(library);
+        }
         std::fs::write(&source, DRIVER).map_err(failed)?;
-        let library = folder.join("libfozzydriver.a");
+        // Another process may be linking the one of before.
+        let new = folder.join(format!("libfozzydriver-{}.new", std::process::id()));
         let built = Command::new("rustc")
             .args(["--edition", "2024", "--crate-type", "rlib", "--target", TARGET, "-O", "-o"])
-            .arg(&library)
+            .arg(&new)
             .arg(&source)
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .status()
-            .map_err(|error| CampaignError::new(ErrorKind::Build, format!("cannot start rustc: {error}")))?;
+            .map_err(no_rustc)?;
         if !built.success() {
             return Err(CampaignError::new(
                 ErrorKind::Build,
                 "rustc cannot compile the driver of fuzz targets; its messages are above",
             ));
         }
+        std::fs::rename(&new, &library).and_then(|()| std::fs::write(&made_of, content)).map_err(failed)?;
         Ok(library)
     }
 

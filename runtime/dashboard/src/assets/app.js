@@ -147,6 +147,8 @@
   const hasPage = (address) => !fixed || (measured.has(address) && !measured.get(address).why);
   // Whether a file about a failure is there: an export names those that it has not.
   const absent = new Set(fixed ? fixed.absent : []);
+  // Whether the trace of a failure is there: without it, nothing is.
+  const hasTrace = (failure) => !failure.traceMissing && !absent.has(`failures/${failure.trace}.fozzy`);
   // What programs are executed for, by its address: a document, why there is none, or that it is being made.
   const measured = new Map(Object.entries(fixed ? fixed.measured : {}));
   const measure = async (address) => {
@@ -268,12 +270,14 @@
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
-        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`)),
-      h("p", {}, hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
-        page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
-        absent.has(`failures/${failure.trace}.fozzy`) ? h("span", { class: "faint" }, "its trace is missing") : h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace"),
+        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`),
+        failure.build && target && target.build && failure.build !== target.build
+          ? h("span", { class: "faint" }, `on the build ${failure.build.slice(0, 12)}; the target's counts are of ${target.build.slice(0, 12)}`) : null),
+      h("p", {}, hasTrace(failure) && hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,
+        hasTrace(failure) && page !== "failure" && (failure.measures || []).length ? h("a", { class: "row", href: `#/failure/${failure.trace}` }, failure.measures.join(" and ")) : null,
+        hasTrace(failure) ? h("a", { href: `failures/${failure.trace}.fozzy`, download: true }, "trace") : h("span", { class: "faint" }, "its trace is missing in the store; the next slice that meets the failure brings one"),
         patchesOf(failure).map(([address, label]) => h("a", { href: address, download: true }, label))),
-      failure.command ? copy(failure.command) : null);
+      failure.command && hasTrace(failure) ? copy(failure.command) : null);
   };
 
   // What of a failure there is as a patch for git: where it is, what a link to it says, what it does, and how it is called when it was downloaded.
@@ -281,7 +285,7 @@
     regression: ["patch", "regression test as a patch", (failure) => `adds its trace to regressions/, where fozzy test tries it: ${failure.signature}`],
     seed: ["seed.patch", "input as a patch", (failure) => `adds its input to the corpus of ${failure.target}, with which each of its campaigns begins: ${failure.signature}`],
   };
-  const patchesOf = (failure) => (failure.patches || []).filter((kind) => PATCHES[kind]).map((kind) => {
+  const patchesOf = (failure) => (hasTrace(failure) ? failure.patches || [] : []).filter((kind) => PATCHES[kind]).map((kind) => {
     const [ending, label, does] = PATCHES[kind];
     const address = `failures/${failure.trace}.${ending}`;
     return [address, label, does(failure), fixed ? address : `${failure.trace.slice(0, 12)}.${ending}`];
@@ -312,7 +316,7 @@
   const failurePage = (trace) => {
     const failure = fleet.failures.find((one) => one.trace === trace);
     if (!failure) return [h("p", { class: "empty" }, "There is no such failure.")];
-    const about = (what) => (failure.measures || []).includes(what) ? `api/failures/${trace}/${what}` : null;
+    const about = (what) => hasTrace(failure) && (failure.measures || []).includes(what) ? `api/failures/${trace}/${what}` : null;
     return [
       h("p", {}, h("a", { href: "#/failures" }, "← all failures")),
       h("h1", {}, "One failure"),

@@ -30,7 +30,7 @@ fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
     let source = DashboardSource {
         store: Box::new(DirectoryStore::open(&place.path().join("store"), "shop").expect("a store")),
         address: "store".to_owned(),
-        collection: CurrentCollection::new(FleetCollection { targets: vec![target], uncollected: Vec::new() }),
+        collection: CurrentCollection::new(FleetCollection { targets: vec![target], ..FleetCollection::default() }),
         runs: RunStore::new(place.path()),
         traces: Vec::new(),
         base_dir: place.path().to_owned(),

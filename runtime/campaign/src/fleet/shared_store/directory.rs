@@ -11,11 +11,11 @@
 //! A lease is a lock of the kernel's: it ends with its process, whatever that dies of, and needs no clock.
 //!
 //! Invariants: files are whole, since each is written under another name and renamed; nothing outside of the folder is written, whatever
-//! keys say.
+//! keys say; a store whose disk is full is away, as a server that is full is, until there is room again.
 
 use super::{
     BLOB_BYTES_MAX, NAMES_MAX, PART_CHARS_MAX, SharedStore, SharedStoreError, StoreHead, StoreKey, StoreLease,
-    VALUE_BYTES_MAX, bounded, read_part, size_of, written,
+    VALUE_BYTES_MAX, bounded, is_full_disk, read_part, size_of, written,
 };
 use fozzy_trace::Digest;
 use fozzy_trace::file::store::{Durability, write_atomic};
@@ -29,12 +29,17 @@ const MEMBER_ENDING: &str = "txt";
 const LEASE_ENDING: &str = "lock";
 /// Bytes of the file that says what the folder is.
 const HEAD_BYTES_MAX: u64 = 1 << 16;
+/// Bytes for which there is to be room on a disk that was full: those of some slices.
+const PROBE_BYTES: usize = 1 << 18;
 
 /// A folder as the home of a store.
 #[derive(Clone, Debug)]
 pub struct DirectoryStore {
     root: PathBuf,
     project: String,
+    /// Whether its disk is as if it were full.
+    #[cfg(test)]
+    is_full: std::sync::Arc<std::sync::atomic::AtomicBool>,
 }
 
 impl DirectoryStore {
@@ -68,7 +73,40 @@ impl DirectoryStore {
             };
         };
         let project = StoreHead::check(&text, project, &place)?;
-        Ok(DirectoryStore { root: root.to_owned(), project })
+        Ok(DirectoryStore {
+            root: root.to_owned(),
+            project,
+            #[cfg(test)]
+            is_full: std::sync::Arc::default(),
+        })
+    }
+
+    /// From here on, its disk is full, or is not any more; also for copies of it.
+    #[cfg(test)]
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Refuses what would be written to a disk that a test has filled.
+    #[cfg(test)]
+    fn room(&self, path: &Path) -> Result<(), SharedStoreError> {
+        match self.is_full.load(std::sync::atomic::Ordering::SeqCst) {
+            true => Err(SharedStoreError::io("write", path, io::Error::from(ErrorKind::StorageFull))),
+            false => Ok(()),
+        }
+    }
+
+    /// A disk says itself that it is full.
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "that of tests has both")]
+    fn room(&self, _path: &Path) -> Result<(), SharedStoreError> {
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], durability: Durability) -> Result<(), SharedStoreError> {
+        self.room(path)?;
+        path.parent().map_or(Ok(()), make)?;
+        write_atomic(path, bytes, durability).map_err(|error| SharedStoreError::io("write", path, error))
     }
 
     fn folder(&self, kind: &str, parts: &[String]) -> Result<PathBuf, SharedStoreError> {
@@ -101,7 +139,7 @@ impl SharedStore for DirectoryStore {
 
     fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
         bounded(format_args!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
-        write(&self.file("values", key, VALUE_ENDING)?, value, Durability::Synced)
+        self.write(&self.file("values", key, VALUE_ENDING)?, value, Durability::Synced)
     }
 
     fn delete(&self, key: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -149,7 +187,7 @@ impl SharedStore for DirectoryStore {
         let path = self.blob(&name);
         // One that was changed in place is replaced.
         if !matches!(self.get_blob(&name), Ok(Some(_))) {
-            write(&path, bytes, Durability::Synced)?;
+            self.write(&path, bytes, Durability::Synced)?;
         }
         Ok(name)
     }
@@ -163,13 +201,17 @@ impl SharedStore for DirectoryStore {
         }
     }
 
+    fn has_blobs(&self, names: &[Digest]) -> Result<Vec<bool>, SharedStoreError> {
+        Ok(names.iter().map(|name| self.blob(name).is_file()).collect())
+    }
+
     fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError> {
         for bytes in blobs {
             bounded("a blob has a size", bytes.len() as u64, BLOB_BYTES_MAX)?;
             let name = Digest::of(bytes);
             let value = self.file("values", &folder.join(&name.to_string()), VALUE_ENDING)?;
-            write(&self.blob(&name), bytes, Durability::Cached)?;
-            write(&value, size_of(bytes).as_bytes(), Durability::Cached)?;
+            self.write(&self.blob(&name), bytes, Durability::Cached)?;
+            self.write(&value, size_of(bytes).as_bytes(), Durability::Cached)?;
         }
         Ok(())
     }
@@ -220,6 +262,9 @@ impl SharedStore for DirectoryStore {
 
     fn acquire(&self, key: &StoreKey, holder: &str) -> Result<Option<Box<dyn StoreLease>>, SharedStoreError> {
         let path = self.file("leases", key, LEASE_ENDING)?;
+        if !path.exists() {
+            self.room(&path)?;
+        }
         path.parent().map_or(Ok(()), make)?;
         let failed = |error| SharedStoreError::io("lock", &path, error);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
@@ -234,8 +279,10 @@ impl SharedStore for DirectoryStore {
         let _ = (&mut file).take(HEAD_BYTES_MAX).read_to_string(&mut text);
         let attempt = text.lines().next().and_then(|line| line.parse::<u64>().ok()).unwrap_or(0).saturating_add(1);
         let holder: String = holder.chars().filter(|c| !c.is_control()).take(PART_CHARS_MAX).collect();
-        let noted = file.rewind().and_then(|()| file.set_len(0));
-        let noted = noted.and_then(|()| file.write_all(format!("{attempt}\n{holder}\n").as_bytes()));
+        let note = format!("{attempt}\n{holder}\n");
+        // Over the note of the last one, whose place a full disk has for it.
+        let noted = file.rewind().and_then(|()| file.write_all(note.as_bytes()));
+        let noted = noted.and_then(|()| file.set_len(note.len() as u64));
         noted.map_err(|error| SharedStoreError::io("write", &path, error))?;
         Ok(Some(Box::new(FileLease { _file: file, attempt })))
     }
@@ -243,6 +290,16 @@ impl SharedStore for DirectoryStore {
     fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {
         let note = read_bounded(&self.file("leases", key, LEASE_ENDING)?, HEAD_BYTES_MAX)?.unwrap_or_default();
         Ok(String::from_utf8_lossy(&note).lines().nth(1).map(str::to_owned))
+    }
+
+    fn answers(&self) -> bool {
+        let fill = || -> io::Result<()> {
+            let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.root)?;
+            file.write_all(&vec![1; PROBE_BYTES])?;
+            file.as_file().sync_all()
+        };
+        // One that is refused otherwise is there; the next request says why.
+        self.room(&self.root).is_ok() && !fill().is_err_and(|error| is_full_disk(&error))
     }
 
     fn present(&self) -> Result<(), SharedStoreError> {
@@ -298,11 +355,6 @@ fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
 
 fn make(folder: &Path) -> Result<(), SharedStoreError> {
     fs::create_dir_all(folder).map_err(|error| SharedStoreError::io("make the folder", folder, error))
-}
-
-fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), SharedStoreError> {
-    path.parent().map_or(Ok(()), make)?;
-    write_atomic(path, bytes, durability).map_err(|error| SharedStoreError::io("write", path, error))
 }
 
 /// Writes a file that is not there yet; whether this process was first.

@@ -41,9 +41,10 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// Between two requests, at first and at most.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// How long one answer may take, and a connection.
+/// How long one answer may take, and a connection; one with TLS that takes longer is to a server without.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+const TLS_CONNECT_MAX: Duration = Duration::from_secs(3);
 /// Bytes of a blob: Redis has at most 512 MiB under one key.
 const BLOB_BYTES_MAX: u64 = 500 << 20;
 /// A lease ends when its holder was silent for so long.
@@ -105,6 +106,8 @@ struct RedisConnection {
     open: Mutex<Option<Connection>>,
     /// How long a request is made again, in milliseconds.
     wait_ms: AtomicU64,
+    /// Whether it has ever answered: then it is spoken to in the right way.
+    has_answered: AtomicBool,
 }
 
 impl RedisStore {
@@ -133,11 +136,14 @@ impl RedisStore {
     /// Those of [`RedisStore::open`], except that nobody answers there.
     pub fn open_or_later(address: &str, project: &str) -> Result<RedisStore, SharedStoreError> {
         let store = RedisStore { project: project.to_owned(), ..RedisStore::at(address)? };
-        match store.connection() {
-            Ok(_) | Err(SharedStoreError::Away { .. }) => {}
-            Err(error) => return Err(error),
+        match store.connection().err() {
+            // To wait for it would change nothing.
+            Some(SharedStoreError::Away { why, .. }) if why.ends_with(NO_TLS) => {
+                Err(SharedStoreError::Foreign { place: store.place(), why })
+            }
+            None | Some(SharedStoreError::Away { .. }) => Ok(store),
+            Some(error) => Err(error),
         }
-        Ok(store)
     }
 
     /// Its server, once it is known to have the store of the project.
@@ -169,6 +175,9 @@ impl RedisStore {
         let shown = without_password(address);
         let foreign = |why: String| SharedStoreError::Foreign { place: shown.clone(), why };
         let (url, query) = address.split_once('?').unwrap_or((address, ""));
+        if query.contains('@') {
+            return Err(foreign(format!("what is behind its `?` has an `@`; {ESCAPES}")));
+        }
         let mut prefix = PREFIX.to_owned();
         for part in query.split('&').filter(|part| !part.is_empty()) {
             match part.split_once('=') {
@@ -191,7 +200,8 @@ impl RedisStore {
         let place = format!("{place}/{}?prefix={prefix}", info.redis_settings().db());
         let client = Client::open(info).map_err(|error| foreign(said(&error)))?;
         let wait_ms = AtomicU64::new(WAIT_MAX.as_millis() as u64);
-        let connection = Arc::new(RedisConnection { client, place, open: Mutex::new(None), wait_ms });
+        let (open, has_answered) = (Mutex::new(None), AtomicBool::new(false));
+        let connection = Arc::new(RedisConnection { client, place, open, wait_ms, has_answered });
         // Always two words: one that is called like a kind of key is no part of another store.
         let prefix = format!("{PREFIX}:{prefix}");
         Ok(RedisStore { connection, prefix, project: String::new(), is_checked: Arc::default() })
@@ -332,6 +342,26 @@ impl SharedStore for RedisStore {
         let read = |connection: &mut Connection| redis::cmd("MGET").arg(&keys).query(connection);
         let found: Vec<Option<Vec<u8>>> = self.connection()?.ask("read", &first.to_string(), &read)?;
         Ok(names.iter().zip(found).map(|(name, bytes)| bytes.filter(|bytes| Digest::of(bytes) == *name)).collect())
+    }
+
+    fn has_blobs(&self, names: &[Digest]) -> Result<Vec<bool>, SharedStoreError> {
+        let Some(first) = names.first() else { return Ok(Vec::new()) };
+        let mut pipe = redis::pipe();
+        for name in names {
+            pipe.cmd("EXISTS").arg(self.blob(name));
+        }
+        self.connection()?.ask("read", &first.to_string(), &|connection| pipe.query::<Vec<bool>>(connection))
+    }
+
+    fn values(&self, folder: &StoreKey) -> Result<Vec<(String, Vec<u8>)>, SharedStoreError> {
+        let hash = self.key_of("v", folder.parts())?;
+        let count: u64 = self.ask("list", folder, redis::cmd("HLEN").arg(&hash))?;
+        bounded(format_args!("{folder} has a number of names"), count, NAMES_MAX as u64)?;
+        let fields: Vec<(String, Vec<u8>)> = self.ask("read", folder, redis::cmd("HGETALL").arg(&hash))?;
+        let read = |(field, value): (String, Vec<u8>)| read_part(&field).map(|name| (name, value));
+        let mut values: Vec<(String, Vec<u8>)> = fields.into_iter().filter_map(read).collect();
+        values.sort();
+        Ok(values)
     }
 
     fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError> {
@@ -484,12 +514,17 @@ impl RedisConnection {
         let (watch, mut next) = (Stopwatch::start(), PAUSE_MIN);
         loop {
             let error = match self.once(request) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.has_answered.store(true, Ordering::Relaxed);
+                    return Ok(answer);
+                }
                 Err(error) => error,
             };
-            if !is_away(&error) || watch.elapsed() >= wait {
+            let advice = self.advice(&error);
+            // Without TLS it does not answer in TLS, however long it is waited for.
+            if !is_away(&error) || advice == NO_TLS || watch.elapsed() >= wait {
                 let path = if path == self.place { path.to_owned() } else { format!("{path} in {}", self.place) };
-                let why = said(&error) + tls_advice(&self.place, error.is_timeout());
+                let why = said(&error) + advice;
                 if is_away(&error) || is_full(&error) {
                     return Err(SharedStoreError::Away { what, path, why });
                 }
@@ -497,6 +532,22 @@ impl RedisConnection {
             }
             pause(next);
             next = (next * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// What may be wrong with the address of a server that takes connections and has never answered.
+    fn advice(&self, error: &RedisError) -> &'static str {
+        if self.has_answered.load(Ordering::Relaxed) {
+            return "";
+        }
+        let text = error.to_string();
+        // Connected, and no answer in time; or an answer in something else. A connection that is not made in time says otherwise.
+        let is_no_tls = text.contains("temporarily unavailable") || text.contains("corrupt message");
+        let is_dropped = error.is_connection_dropped() && !error.is_connection_refusal();
+        let is_closed = is_dropped || matches!(error.kind(), ErrorKind::Parse);
+        match tls_advice(&self.place, is_no_tls) {
+            "" => plain_advice(&self.place, is_closed),
+            advice => advice,
         }
     }
 
@@ -509,7 +560,8 @@ impl RedisConnection {
         let connection = match &mut *open {
             Some(connection) => connection,
             None => {
-                let connection = self.client.get_connection_with_timeout(CONNECT_MAX)?;
+                let most = if self.place.starts_with("rediss://") { TLS_CONNECT_MAX } else { CONNECT_MAX };
+                let connection = self.client.get_connection_with_timeout(most)?;
                 connection.set_read_timeout(Some(ANSWER_MAX))?;
                 connection.set_write_timeout(Some(ANSWER_MAX))?;
                 open.insert(connection)
@@ -589,10 +641,26 @@ fn is_full(error: &RedisError) -> bool {
 /// What to do about a server that was asked in TLS and says nothing.
 pub(super) fn tls_advice(place: &str, is_silent: bool) -> &'static str {
     match place.starts_with("rediss://") && is_silent {
-        true => "; it may not speak TLS on this port: redis:// is without",
+        true => NO_TLS,
         false => "",
     }
 }
+
+/// What to do about a server that was asked without TLS and closes the connection, or answers in something else.
+pub(super) fn plain_advice(place: &str, is_closed: bool) -> &'static str {
+    match place.starts_with("redis://") && is_closed {
+        true => MAYBE_TLS,
+        false => "",
+    }
+}
+
+/// What may be wrong with an address with TLS, and with one without.
+const NO_TLS: &str = "; it may not speak TLS on this port: redis:// is without";
+const MAYBE_TLS: &str = "; it may speak TLS on this port: rediss:// is with";
+
+/// How users and passwords are written in an address.
+const ESCAPES: &str = "in a user and a password, `:` is written %3A, `/` %2F, `?` %3F, `#` %23, `@` %40 and `%` %25 \
+                       (percent-encoding)";
 
 /// What an error says, and what to do.
 fn said(error: &RedisError) -> String {
@@ -607,7 +675,7 @@ fn said(error: &RedisError) -> String {
         ("NOPERM", "the user may not do that: it needs hashes, strings and scripts below `fozzy:*`"),
         ("WRONGTYPE", "something else has a key of ours: name another prefix, ?prefix=NAME"),
         ("MOVED", "it is a cluster, which is not supported"),
-        ("did not parse", "in a user and a password, `:` is written %3A, `/` %2F, `@` %40 and `%` %25"),
+        ("did not parse", ESCAPES),
     ];
     let found = advice.iter().find(|(word, _)| text.contains(word));
     let is_no_redis = matches!(error.kind(), ErrorKind::Parse);

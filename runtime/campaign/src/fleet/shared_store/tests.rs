@@ -1,6 +1,7 @@
 //! What any home of a store must do; each home runs the same tests. Redis is one of them where a server is installed, and where `FOZZY_TIER` is 2.
 
 use super::*;
+use crate::fleet::named_blobs::delete_unnamed;
 use std::fs;
 #[cfg(feature = "redis")]
 mod on_redis;
@@ -91,6 +92,36 @@ fn a_blob_is_what_its_name_says_and_a_member_is_new_once() {
 }
 
 #[test]
+fn a_blob_that_a_record_of_another_target_names_stays_until_none_does() {
+    on_each_home(|open| {
+        let (store, other) = (open(), open());
+        let name = store.put_blob(b"a blob").expect("kept");
+        let delete = || delete_unnamed(&*store, &name).expect("asked");
+        let names = format!("{{\"trace\": \"{name}\"}}");
+        let of_corpus = key(&["corpus", "app-2", &name.to_string()]);
+        let records = [
+            (key(&["failures", "fixed", "app-2", "3f2a"]), names.as_bytes()),
+            (key(&["explored", "app-2", "9c"]), names.as_bytes()),
+            (of_corpus, &b"6\n"[..]),
+        ];
+        store.put(&key(&["failures", "fixed", "app-1", "3f2a"]), b"{\"trace\": \"another\"}").expect("kept");
+        store.put(&key(&["workers", "one"]), names.as_bytes()).expect("kept");
+        for (key, value) in &records {
+            other.put(key, value).expect("kept");
+            assert!(!delete() && store.has_blobs(&[name]).expect("asked") == [true], "{key} names it");
+            assert!(other.delete(key).expect("deleted"));
+        }
+        assert!(delete() && !delete());
+        assert_eq!(store.has_blobs(&[name, Digest::of(b"more")]).expect("asked"), [false, false]);
+        let folder = key(&["failures", "fixed", "app-1"]);
+        store.put(&folder.join("a/b"), b"1").expect("kept");
+        let values = other.values(&folder).expect("read");
+        let values: Vec<(&str, usize)> = values.iter().map(|(name, value)| (&**name, value.len())).collect();
+        assert_eq!(values, [("3f2a", 20), ("a/b", 1)]);
+    });
+}
+
+#[test]
 fn of_many_threads_one_is_first_and_one_holds_a_lease() {
     on_each_home(|open| {
         let (set, lease) = (key(&["found"]), key(&["targets", "bank"]));
@@ -160,4 +191,56 @@ fn a_folder_of_others_is_refused_by_its_name() {
     fs::write(at("own/values/.new-a.json"), "half").expect("written");
     fs::write(at("own/values/no part.json"), "theirs").expect("written");
     assert_eq!(DirectoryStore::open(&at("own"), "shop").expect("a store").list(&key(&[])).expect("listed"), ["a"]);
+}
+
+#[test]
+fn a_folder_whose_disk_is_full_is_away_until_there_is_room() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+    let lease = key(&["targets", "bank"]);
+    drop(store.acquire(&lease, "one").expect("asked").expect("free"));
+    store.put(&key(&["a"]), b"1").expect("kept");
+    let watched = WatchedStore::new(&store);
+    store.set_full(true);
+    let refused = watched.put(&key(&["a"]), b"2").expect_err("it is full");
+    assert!(matches!(refused, SharedStoreError::Away { .. }), "{refused}");
+    let told = shared_store_error(refused);
+    assert!(told.hint.as_ref().is_some_and(|hint| hint.contains("free the disk")), "{told}");
+    assert!(watched.is_away() && !watched.is_back() && !store.answers());
+    assert_eq!(store.get(&key(&["a"])).expect("read").as_deref(), Some(&b"1"[..]), "what was kept is whole");
+    store.set_full(false);
+    assert!(watched.is_back() && watched.put(&key(&["a"]), b"2").is_ok());
+    assert_eq!(store.list(&key(&[])).expect("listed"), ["a"], "nothing is left of the look");
+    // The note of a lease says the last holder only, however long the name of the one before was.
+    drop(store.acquire(&lease, &"x".repeat(40)).expect("asked").expect("free"));
+    let held = store.acquire(&lease, "two").expect("asked").expect("free");
+    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (3, Some("two")));
+}
+
+#[test]
+fn values_and_blobs_wait_in_memory_up_to_a_bound_while_the_disk_is_full() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let disk = DirectoryStore::open(folder.path(), "shop").expect("a store");
+    let store = OverflowStore::new(disk.clone(), 40);
+    let [one, two] = ["1", "2"].map(|name| key(&["slices", "a", name]));
+    store.put(&one, b"old").expect("kept");
+    disk.set_full(true);
+    store.put(&one, b"new").expect("it waits");
+    store.put(&two, b"second").expect("it waits");
+    let trace = store.put_blob(b"a trace").expect("it waits");
+    assert!(store.is_waiting() && store.has_waiting(&one) && store.has_waiting_blob(&trace));
+    let refused = store.put(&two, &[7; 40]).expect_err("it does not fit");
+    assert!(matches!(refused, SharedStoreError::Away { .. }), "{refused}");
+    store.put(&two, b"second").expect("it waits");
+    assert_eq!(store.get(&one).expect("read").as_deref(), Some(&b"new"[..]));
+    assert_eq!(store.list(&key(&["slices", "a"])).expect("listed"), ["1", "2"]);
+    assert_eq!(store.folders().expect("listed"), [key(&["slices", "a"])]);
+    assert_eq!(store.get_blobs(&[trace]).expect("read"), [Some(b"a trace".to_vec())]);
+    assert!(store.write_again().is_err() && store.is_waiting());
+    assert!(store.delete(&two).expect("deleted") && store.get(&two).expect("read").is_none());
+    disk.set_full(false);
+    store.write_again().expect("there is room");
+    assert!(!store.is_waiting());
+    assert_eq!(disk.get(&one).expect("read").as_deref(), Some(&b"new"[..]));
+    assert_eq!(disk.get_blob(&trace).expect("read").as_deref(), Some(&b"a trace"[..]));
 }

@@ -119,6 +119,14 @@ impl SharedStore for WatchedStore<'_> {
         self.ask(|store| store.get_blobs(names))
     }
 
+    fn has_blobs(&self, names: &[Digest]) -> Result<Vec<bool>, SharedStoreError> {
+        self.ask(|store| store.has_blobs(names))
+    }
+
+    fn values(&self, folder: &StoreKey) -> Result<Vec<(String, Vec<u8>)>, SharedStoreError> {
+        self.ask(|store| store.values(folder))
+    }
+
     fn put_named_blobs(&self, folder: &StoreKey, blobs: &[Vec<u8>]) -> Result<(), SharedStoreError> {
         self.ask(|store| store.put_named_blobs(folder, blobs))
     }

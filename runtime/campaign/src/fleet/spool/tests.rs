@@ -87,6 +87,45 @@ fn a_failure_of_several_slices_that_wait_is_one_with_the_trace_that_was_made_sma
 }
 
 #[test]
+fn slices_wait_in_memory_while_the_disk_is_full_and_go_from_there_to_a_store_that_takes_them() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    fill(&spool, 1..=1);
+    spool.disk().set_full(true);
+    fill(&spool, 2..=3);
+    assert!(spool.is_overflowing() && !spool.has_room() && !spool.write_again().expect("it is full"));
+    assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((2, 2), 3));
+    assert!(spool.acquire(&StoreKey::new(&["targets", TARGET])).expect("no place for a note").is_some());
+    // The failure was made smaller by a slice whose trace is in memory.
+    let waiting = spool.failures_waiting(|_| None).expect("they are read");
+    assert_eq!((waiting.len(), waiting[0].times, waiting[0].is_written), (1, 4, false));
+    // A store elsewhere takes them.
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    let record = place.record();
+    assert_eq!((record.executions, record.estimate.slices, spool.unwritten().expect("counted")), (300, 3, (0, 0)));
+    assert_eq!(place.failures(), [(FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 4, true)]);
+    // And the disk, when there is room again.
+    fill(&spool, 4..=4);
+    assert_eq!(spool.unwritten().expect("counted"), (1, 1));
+    spool.disk().set_full(false);
+    assert!(spool.has_room() && spool.write_again().expect("there is room") && !spool.is_overflowing());
+    drop(spool);
+    let next = place.spool("two");
+    next.merge(&place.store, |_, _| ()).expect("it answers");
+    assert_eq!(place.record().executions, 400);
+}
+
+#[test]
+fn slices_for_which_there_is_no_room_at_all_are_counted_and_end_nothing() {
+    let place = Place::new();
+    let mut spool = place.spool("one");
+    spool.store = OverflowStore::new(spool.disk().clone(), 10);
+    spool.disk().set_full(true);
+    spool.put(&SpooledSlice::default()).expect("it goes on");
+    assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((0, 1), 0));
+}
+
+#[test]
 fn a_slice_fits_into_the_store_whatever_its_trouble_says() {
     let place = Place::new();
     let spool = place.spool("one");
@@ -124,6 +163,23 @@ fn a_slice_is_counted_once_whenever_the_store_goes_away() {
         assert_eq!(place.failures(), [expected], "after {requests}");
         assert_eq!((next.len().expect("listed"), next.store.blobs().expect("listed").len()), (0, 0));
     }
+}
+
+#[test]
+fn a_trace_that_was_made_smaller_stays_where_another_target_has_it_too() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let merge = || spool.merge(&place.store, |_, _| ()).expect("it answers");
+    for target in [TARGET, "other-2"] {
+        spool.put(&SpooledSlice { target: target.to_owned(), ..slice(&spool, 1) }).expect("kept");
+        // Each brings its trace, which is the same.
+        merge();
+    }
+    spool.put(&slice(&spool, 3)).expect("kept");
+    merge();
+    let failures = FleetRecords { store: &place.store }.failures("other-2").expect("read");
+    assert_eq!((place.failures()[0].0, failures[0].0), (FailureState::Shrunk, FailureState::Unshrunk));
+    assert!(place.store.get_blob(&failures[0].2.trace).expect("read").is_some());
 }
 
 #[test]
@@ -279,6 +335,7 @@ fn a_late_slice_of_an_older_build_has_no_failure_stand_again_that_is_fixed_on_th
     assert_eq!(meet("five", of(digest(b"new"), b"new", 95.0)), there(1));
     fix();
     assert_eq!(meet("six", of(None, b"newer", 110.0)), there(1));
+    assert_eq!(known().2.program, digest(b"newer"), "of two working copies, that which has met it");
     // One that nobody has met before is kept, with a note that it was not tried.
     let other = vec![failure(&spool, "src/lib.rs:9", false)];
     spool.put(&SpooledSlice { failures: other, ..of(digest(b"old"), b"old", 90.0) }).expect("kept");

@@ -278,6 +278,31 @@ fn a_record_whose_blob_is_gone_or_damaged_is_not_copied_and_that_is_said() {
 }
 
 #[test]
+fn blobs_that_are_there_are_not_sent_again_and_one_that_was_changed_there_is() {
+    let Pair { _folder, one, other } = Pair::new();
+    put_failure(&one, FailureState::Shrunk, failure("x", 1, &[("a", 1)]));
+    one.put_named_blobs(&StoreKey::new(&["corpus", TARGET]), &[b"testcase".to_vec()]).expect("kept");
+    let sent = || copy_store(&one, &other).expect("copied").blobs;
+    assert_eq!([sent(), sent()], [2, 0]);
+    std::fs::write(other.blob_path(&failure("x", 1, &[]).trace).expect("a file"), b"another").expect("changed");
+    assert_eq!([sent(), sent()], [1, 0]);
+}
+
+#[test]
+fn a_trace_that_gives_way_to_another_one_stays_where_another_target_has_it_too() {
+    let Pair { _folder, one, other } = Pair::new();
+    let of_both = failure("x", 2, &[("b", 1)]);
+    put_failure(&other, FailureState::Unshrunk, of_both.clone());
+    records(&other).put_failure("app-2", FailureState::Unshrunk, &of_both).expect("kept");
+    put_failure(&one, FailureState::Shrunk, failure("x", 4, &[("a", 3)]));
+    records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
+    copy_store(&one, &other).expect("copied");
+    let known = records(&other).failures(TARGET).expect("read");
+    assert_eq!((known.len(), known[0].2.trace), (1, Digest::of(&trace_of(4))));
+    assert!(other.get_blob(&of_both.trace).expect("read").is_some(), "that of the other target");
+}
+
+#[test]
 fn how_a_failure_stands_is_said_by_the_store_that_has_searched_its_target_last() {
     let Pair { _folder, one, other } = Pair::new();
     for (store, slices, state) in [(&one, 2, FailureState::Shrunk), (&other, 3, FailureState::Fixed)] {

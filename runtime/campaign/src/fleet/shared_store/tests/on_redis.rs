@@ -97,6 +97,7 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
         ("redis://127.0.0.1:1/0?prefix=a*b", "has more than letters"),
         ("redis://name:secret@127.0.0.1:1/0", "cannot reach redis://127.0.0.1:1/0"),
         ("redis://:secret/more@127.0.0.1:1/0", "`:` is written %3A, `/` %2F"),
+        ("redis://:some?secret@127.0.0.1:1/0", "(percent-encoding)"),
     ] {
         let said = refused(address, "shop");
         assert!(said.contains(words) && !said.contains("secret"), "{address}: {said}");
@@ -104,6 +105,9 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     let advice = |place, is_silent| super::super::redis::tls_advice(place, is_silent);
     assert!(advice("rediss://127.0.0.1:1/0", true).contains("may not speak TLS"));
     assert_eq!((advice("rediss://127.0.0.1:1/0", false), advice("redis://127.0.0.1:1/0", true)), ("", ""));
+    let plain = |place, is_closed| super::super::redis::plain_advice(place, is_closed);
+    assert!(plain("redis://127.0.0.1:1/0", true).contains("rediss:// is with"));
+    assert_eq!((plain("redis://127.0.0.1:1/0", false), plain("rediss://127.0.0.1:1/0", true)), ("", ""));
     // Something that speaks otherwise.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let web = format!("redis://{}", listener.local_addr().expect("an address"));
@@ -143,6 +147,36 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     let strange = RedisStore::open(&format!("{}?prefix=z", server.address()), Some("shop")).expect("made");
     let said = strange.put(&key(&["targets", "a"]), b"1").expect_err("another type").to_string();
     assert!(said.contains("something else has a key of ours"), "{said}");
+}
+
+#[test]
+fn a_server_without_tls_is_soon_refused_by_who_asks_in_tls_and_one_with_by_who_asks_without() {
+    // It takes connections, and says nothing, as a server does to which a handshake is half a command.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let at = |scheme: &str| format!("{scheme}://{}", listener.local_addr().expect("an address"));
+    let watch = Stopwatch::start();
+    let said = refused(&at("rediss"), "shop");
+    assert!(said.contains("may not speak TLS on this port: redis:// is without"), "{said}");
+    let later = match RedisStore::open_or_later(&at("rediss"), "shop") {
+        Ok(_) => panic!("it is waited for"),
+        Err(error) => error,
+    };
+    assert!(matches!(later, SharedStoreError::Foreign { .. }) && later.to_string().contains("TLS"), "{later}");
+    assert!(watch.elapsed() < Duration::from_secs(12), "{:?}", watch.elapsed());
+    // An alert of TLS, and the end.
+    let said = std::thread::scope(|scope| {
+        let address = at("redis");
+        // Those of before are in its queue.
+        scope.spawn(|| {
+            for stream in listener.incoming().take(3) {
+                let Ok(mut stream) = stream else { continue };
+                let _ = std::io::Read::read(&mut stream, &mut [0; 1024]);
+                let _ = std::io::Write::write_all(&mut stream, &[21, 3, 3, 0, 2, 2, 70]);
+            }
+        });
+        refused(&address, "shop")
+    });
+    assert!(said.contains("it may speak TLS on this port: rediss:// is with"), "{said}");
 }
 
 #[test]
@@ -256,6 +290,9 @@ fn a_copy_has_all_that_the_other_home_has() {
     let kinds = kinds.map(|kind| CopiedKindRow { kind: kind.to_owned(), new: 1, ..CopiedKindRow::default() });
     let expected = CopiedStore { kinds: kinds.to_vec(), blobs: 1, bytes: 12, ..CopiedStore::default() };
     assert_eq!(copy_store(&from, &redis).expect("copied"), expected);
+    // What is there is not sent again.
+    let again = copy_store(&from, &redis).expect("copied");
+    assert_eq!((again.blobs, again.bytes, again.kinds.iter().all(|row| row.left == 1)), (0, 5, true));
     let back = directory("back");
     assert_eq!(copy_store(&redis, &back).expect("copied"), expected);
     for (key, value) in &values {
