@@ -252,11 +252,18 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     fozzy.write("bare.toml", machines);
     fozzy.write("nowhere.toml", plan("nowhere.wat"));
     fozzy.write("nested.toml", plan("nodes.toml"));
+    fozzy.write("missing.toml", plan("pass.wat").replace("component = \"pass.wat\"", "component = \"none.wasm\""));
+    fozzy.write("many.toml", format!("{}hit-at-most = 4\n", plan("pass.wat")));
     for command in ["run", "explore", "fuzz", "mine", "suspects", "mutants"] {
         fozzy.run(&[command, "bare.toml"]).refuses(&["bare.toml: `cluster.clients`: this key is missing"]);
     }
     for (args, said) in [
         ("run nowhere.toml", "nowhere.toml:6:1: `cluster.clients`: there is no file or folder `nowhere.wat`"),
+        ("run missing.toml --faults io-error", "missing.toml:4:1: `node[0].component`: "),
+        (
+            "run many.toml",
+            "many.toml:7:1: `cluster.hit-at-most`: expected at most 2, as many as there are machines, found 4",
+        ),
         (
             "run nested.toml",
             "nested.toml:6:1: `cluster.clients`: expected the program of the clients, found a plan file",
