@@ -259,6 +259,7 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     }
     for (args, said) in [
         ("run nowhere.toml", "nowhere.toml:6:1: `cluster.clients`: there is no file or folder `nowhere.wat`"),
+        ("fuzz nodes.toml", "pass.wat runs beside other machines, so that a campaign runs them all"),
         ("run missing.toml --faults io-error", "missing.toml:4:1: `node[0].component`: "),
         (
             "run many.toml",
@@ -276,6 +277,8 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     ] {
         fozzy.run(&args.split(' ').collect::<Vec<_>>()).refuses(&[said]);
     }
+    let fuzzed = fozzy.run(&["fuzz", "nodes.toml"]).exits(2).err();
+    assert!(fuzzed.contains("fozzy explore nodes.toml searches"), "{fuzzed}");
     let refused = fozzy.run(&["test", "nodes.toml", "--plan", "bare.toml", "--json"]).exits(2).json();
     let why = refused["scenarios"][0]["error"]["message"].as_str().expect("an error");
     assert!(why.contains("--plan names another one: bare.toml"), "{refused:#}");
