@@ -121,6 +121,31 @@ fn no_machine_is_struck_that_may_not_leave() {
     assert!(swept.to_string().contains("of more machines than LEAST"), "{swept}");
 }
 
+#[test]
+fn members_that_are_no_machines_are_an_error_of_the_clients() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::scenario("store-clients", false), fozzy.path("store-clients.wasm")).expect("it is built");
+    fs::create_dir_all(fozzy.path("odd/src")).expect("a folder");
+    fozzy.write("odd/Cargo.toml", "[package]\nname = \"odd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    fozzy.write(
+        "odd/src/main.rs",
+        "use std::io::{BufRead, BufReader, Write};\nfn main() {\n    let listener = std::net::TcpListener::bind(\"0.0.0.0:7000\").unwrap();\n    \
+         loop {\n        let (stream, _) = listener.accept().unwrap();\n        let mut line = String::new();\n        \
+         let _ = BufReader::new(&stream).read_line(&mut line);\n        let answer = match line.split(' ').next() {\n            \
+         Some(\"get\") => \"ok nil\",\n            Some(\"leave\") => \"ok n1,n3,zz\",\n            _ => \"info no\",\n        };\n        \
+         let _ = writeln!(&stream, \"{answer}\");\n    }\n}\n",
+    );
+    fozzy.write(
+        "plan.toml",
+        "[[node]]\nname = \"n\"\ncount = 3\ncomponent = \"odd\"\n[[nemesis]]\nkind = \"membership\"\ntarget = \"n2,n3\"\ninterval = \"1s\"\n\
+         rate = \"100%\"\n[cluster]\nfaults-until = \"10s\"\n",
+    );
+    let ran = run(&fozzy, "--no-store").exits(2).json();
+    assert_eq!(ran["status"], "error", "{ran:#}");
+    let said = "has answered that `zz` is a member: the machines are n1, n2, n3";
+    assert!(ran.to_string().contains(said), "{ran:#}");
+}
+
 /// A store holds under the nemeses of its plan with so many seeds, and each planted fault is found within some, at one of its sites.
 fn holds_and_is_found(store: &str, seeds: u64, planted: &[(&str, &[&str])]) {
     let run = |planted: &str, words: &str| run(&with(store, store, planted), &format!("--no-store {words}"));
