@@ -15,7 +15,7 @@ use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, 
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
-use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1};
+use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1, opens_preview1_sockets};
 use fozzy_instrument::Allocators;
 use fozzy_plan::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, NamedAllocator,
@@ -26,8 +26,8 @@ use fozzy_trace::plan::{
     AllocatorChoice, Backend, Backends, ChannelPlan, Edition, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan,
     Mount, StdinPlan,
 };
-use fozzy_trace::{Instant, Plan};
-use std::collections::BTreeMap;
+use fozzy_trace::{Digest, Instant, Plan};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -137,12 +137,18 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
-/// Programs of WASI preview 1 need an edition that plans without them do not.
+/// Programs of WASI preview 1 need an edition that plans without them do not, and so do those that open sockets.
 fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
-    let mut programs = plan.nodes.iter().filter_map(|node| inputs.get(&node.program.component));
-    if is_preview1(component) || programs.any(|program| is_preview1(&program)) {
-        plan.edition = plan.edition.max(Edition::FOURTH);
-    }
+    let programs: BTreeSet<Digest> = plan.nodes.iter().map(|node| node.program.component).collect();
+    let any = |is: fn(&[u8]) -> bool| {
+        is(component) || programs.iter().filter_map(|program| inputs.get(program)).any(|program| is(&program))
+    };
+    let least = match any(is_preview1) {
+        true if any(opens_preview1_sockets) => Edition::TENTH,
+        true => Edition::FOURTH,
+        false => Edition::FIRST,
+    };
+    plan.edition = plan.edition.max(least);
 }
 
 /// Who reads a channel in Go must not be made to wait, unless the plan says it: that would stop all goroutines.
