@@ -112,11 +112,13 @@ fn cargo_target_dir() -> Option<PathBuf> {
 
 /// What of a manifest says how the program is called.
 #[derive(Deserialize)]
+#[serde(expecting = "a table")]
 struct Package {
     package: PackageName,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a table")]
 struct PackageName {
     name: String,
 }
