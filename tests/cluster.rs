@@ -129,16 +129,16 @@ fn members_that_are_no_machines_are_an_error_of_the_clients() {
     fozzy.write("odd/Cargo.toml", "[package]\nname = \"odd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     fozzy.write(
         "odd/src/main.rs",
-        "use std::io::{BufRead, BufReader, Write};\nfn main() {\n    let listener = std::net::TcpListener::bind(\"0.0.0.0:7000\").unwrap();\n    \
-         loop {\n        let (stream, _) = listener.accept().unwrap();\n        let mut line = String::new();\n        \
+        "use std::io::{BufRead, BufReader, Write};\nfn main() {\n    \
+         let listener = std::net::TcpListener::bind(\"0.0.0.0:7000\").unwrap();\n    loop {\n        let (stream, _) = listener.accept().unwrap();\n        let mut line = String::new();\n        \
          let _ = BufReader::new(&stream).read_line(&mut line);\n        let answer = match line.split(' ').next() {\n            \
          Some(\"get\") => \"ok nil\",\n            Some(\"leave\") => \"ok n1,n3,zz\",\n            _ => \"info no\",\n        };\n        \
          let _ = writeln!(&stream, \"{answer}\");\n    }\n}\n",
     );
     fozzy.write(
         "plan.toml",
-        "[[node]]\nname = \"n\"\ncount = 3\ncomponent = \"odd\"\n[[nemesis]]\nkind = \"membership\"\ntarget = \"n2,n3\"\ninterval = \"1s\"\n\
-         rate = \"100%\"\n[cluster]\nfaults-until = \"10s\"\n",
+        "[[node]]\nname = \"n\"\ncount = 3\ncomponent = \"odd\"\n[[nemesis]]\nkind = \"membership\"\ntarget = \"n2,n3\"\n\
+         interval = \"1s\"\nrate = \"100%\"\n[cluster]\nfaults-until = \"10s\"\n",
     );
     let ran = run(&fozzy, "--no-store").exits(2).json();
     assert_eq!(ran["status"], "error", "{ran:#}");

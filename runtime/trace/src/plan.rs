@@ -204,8 +204,8 @@ impl Plan {
     /// Makes it a plan of now: of the first edition in which what it has is as it is in the last one, so that plans that no edition
     /// changes stay the same.
     ///
-    /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], or opens sockets there, which needs [`Edition::TENTH`], no plan
-    /// says: who knows it raises the edition.
+    /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], or opens sockets there, which needs [`Edition::TENTH`], no
+    /// plan says: who knows it raises the edition.
     pub fn renew_edition(&mut self) {
         let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
         let channels = || machines.clone().filter_map(|machine| machine.stdin.channel.as_ref());

@@ -84,7 +84,7 @@ pub(super) async fn poll_oneoff(
             None => all.insert(subscribed(host, layout, subscriptions, count)?),
         };
         let mut happened = Vec::new();
-        for subscription in all.iter_mut() {
+        for subscription in &mut *all {
             renew(host, import, subscription)?;
             if host.is_ready(subscription.wait)? {
                 happened.push(*subscription);
