@@ -149,6 +149,31 @@ fn a_store_that_acknowledges_before_it_writes_is_found_by_nemeses_alone() {
     assert!(overlaps.iter().all(|cell| cell["isOperation"] == true), "{overlaps:?}");
 }
 
+#[test]
+fn members_that_are_no_machines_are_an_error_of_the_clients() {
+    let fozzy = Fozzy::new();
+    fs::copy(corpus::scenario("store-clients", false), fozzy.path("store-clients.wasm")).expect("it is built");
+    fs::create_dir_all(fozzy.path("odd/src")).expect("a folder");
+    fozzy.write("odd/Cargo.toml", "[package]\nname = \"odd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    fozzy.write(
+        "odd/src/main.rs",
+        "use std::io::{BufRead, BufReader, Write};\nfn main() {\n    \
+         let listener = std::net::TcpListener::bind(\"0.0.0.0:7000\").unwrap();\n    loop {\n        let (stream, _) = listener.accept().unwrap();\n        let mut line = String::new();\n        \
+         let _ = BufReader::new(&stream).read_line(&mut line);\n        let answer = match line.split(' ').next() {\n            \
+         Some(\"get\") => \"ok nil\",\n            Some(\"leave\") => \"ok n1,n3,zz\",\n            _ => \"info no\",\n        };\n        \
+         let _ = writeln!(&stream, \"{answer}\");\n    }\n}\n",
+    );
+    fozzy.write(
+        "plan.toml",
+        "[[node]]\nname = \"n\"\ncount = 3\ncomponent = \"odd\"\n[[nemesis]]\nkind = \"membership\"\ntarget = \"n2,n3\"\n\
+         interval = \"1s\"\nrate = \"100%\"\n[cluster]\nfaults-until = \"10s\"\n",
+    );
+    let ran = run(&fozzy, "--no-store").exits(2).json();
+    assert_eq!(ran["status"], "error", "{ran:#}");
+    let said = "has answered that `zz` is a member: the machines are n1, n2, n3";
+    assert!(ran.to_string().contains(said), "{ran:#}");
+}
+
 /// A store holds under the nemeses of its plan with so many seeds, and each planted fault is found within some, at one of its sites.
 fn holds_and_is_found(store: &str, seeds: u64, planted: &[(&str, &[&str])]) {
     let run = |planted: &str, words: &str| run(&with(store, store, planted), &format!("--no-store {words}"));
@@ -280,11 +305,19 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     fozzy.write("bare.toml", machines);
     fozzy.write("nowhere.toml", plan("nowhere.wat"));
     fozzy.write("nested.toml", plan("nodes.toml"));
+    fozzy.write("missing.toml", plan("pass.wat").replace("component = \"pass.wat\"", "component = \"none.wasm\""));
+    fozzy.write("many.toml", format!("{}hit-at-most = 4\n", plan("pass.wat")));
     for command in ["run", "explore", "fuzz", "mine", "suspects", "mutants"] {
         fozzy.run(&[command, "bare.toml"]).refuses(&["bare.toml: `cluster.clients`: this key is missing"]);
     }
     for (args, said) in [
         ("run nowhere.toml", "nowhere.toml:6:1: `cluster.clients`: there is no file or folder `nowhere.wat`"),
+        ("fuzz nodes.toml", "pass.wat runs beside other machines, so that a campaign runs them all"),
+        ("run missing.toml --faults io-error", "missing.toml:4:1: `node[0].component`: "),
+        (
+            "run many.toml",
+            "many.toml:7:1: `cluster.hit-at-most`: expected at most 2, as many as there are machines, found 4",
+        ),
         (
             "run nested.toml",
             "nested.toml:6:1: `cluster.clients`: expected the program of the clients, found a plan file",
@@ -297,6 +330,8 @@ fn a_plan_file_is_a_target_by_the_clients_that_it_names() {
     ] {
         fozzy.run(&args.split(' ').collect::<Vec<_>>()).refuses(&[said]);
     }
+    let fuzzed = fozzy.run(&["fuzz", "nodes.toml"]).exits(2).err();
+    assert!(fuzzed.contains("fozzy explore nodes.toml searches"), "{fuzzed}");
     let refused = fozzy.run(&["test", "nodes.toml", "--plan", "bare.toml", "--json"]).exits(2).json();
     let why = refused["scenarios"][0]["error"]["message"].as_str().expect("an error");
     assert!(why.contains("--plan names another one: bare.toml"), "{refused:#}");

@@ -288,6 +288,9 @@ fn an_exploration_goes_on_from_its_state_and_refuses_another_ones() {
 #[test]
 fn what_cannot_be_explored_is_refused_in_clear_words() {
     let fozzy = Fozzy::new();
+    fozzy.write("fozzy.toml", "explore = 3\n");
+    let said = fozzy.run(&["explore", "none.wasm"]).exits(2).err();
+    assert!(said.contains("invalid type: integer `3`, expected a table"), "{said}");
     fozzy.write("fozzy.toml", "[explore]\nmax_checkpoint = 3\n");
     fozzy.run(&["explore", &puzzles(true), "--runs", "1"]).refuses(&["explore.max_checkpoint"]);
     fozzy.write("fozzy.toml", "[explore]\ncheckpoint_prob = 1.5\n");

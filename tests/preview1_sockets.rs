@@ -405,6 +405,175 @@ fn datagrams_pass_whole_or_are_cut_off() {
 }
 
 #[test]
+fn an_address_is_shared_as_on_linux() {
+    answers_as_expected(&[
+        ("set 32 0x0100007f", 0),
+        ("sock_open 1 2 0", 0),
+        ("sock_getsockopt *0 0 0 8 4", 0),
+        ("word 8", 0),
+        ("sock_bind *0 16 8080", 0),
+        ("sock_open 1 2 4", 0),
+        ("sock_bind *4 16 8080", 3),
+        ("set 8 1", 0),
+        ("sock_setsockopt *4 0 0 8 4", 0),
+        ("sock_bind *4 16 8080", 3),
+        ("sock_setsockopt *0 0 0 8 4", 0),
+        ("sock_bind *4 16 8080", 0),
+        ("set 8 0", 0),
+        ("sock_getsockopt *4 0 0 8 4", 0),
+        ("word 8", 1),
+        ("sock_listen *0 8", 0),
+        ("sock_listen *4 8", 3),
+        // A server that closes first keeps its address, unless all that had it share it.
+        ("sock_open 1 2 12", 0),
+        ("sock_connect *12 16 8080", 0),
+        ("sock_accept_v1 *0 948", 0),
+        ("fd_close *948", 0),
+        ("fd_close *0", 0),
+        ("fd_close *4", 0),
+        ("sock_open 1 2 0", 0),
+        ("sock_bind *0 16 8080", 3),
+        ("sock_setsockopt *0 0 0 8 4", 0),
+        ("sock_bind *0 16 8080", 0),
+    ]);
+}
+
+#[test]
+fn a_poll_says_who_hangs_up() {
+    let poll = ("poll_oneoff 64 128 1 192", 0);
+    answers_as_expected(&[
+        ("set 32 0x0100007f", 0),
+        ("sock_open 1 2 0", 0),
+        // One that is not connected does.
+        ("set 72 2", 0),
+        ("set 80 *0", 0),
+        poll,
+        ("half 152", 1),
+        ("sock_bind *0 16 8080", 0),
+        ("sock_listen *0 8", 0),
+        // On the own machine, too, it is waited for.
+        ("sock_open 1 2 4", 0),
+        ("fd_fdstat_set_flags *4 4", 0),
+        ("sock_connect *4 16 9", 26),
+        ("set 80 *4", 0),
+        poll,
+        ("half 152", 1),
+        ("sock_getsockopt *4 0 2 8 4", 0),
+        ("word 8", 14),
+        ("sock_connect *4 16 8080", 26),
+        poll,
+        ("half 152", 0),
+        ("sock_getsockopt *4 0 2 8 4", 0),
+        ("word 8", 0),
+        ("sock_accept_v1 *0 948", 0),
+        // What comes behind a shutdown of reading is read; when both sides are shut down, it hangs up.
+        ("sock_shutdown *948 1", 0),
+        ("sock_recv *948 200 1 0 196 224", 0),
+        ("word 196", 0),
+        ("fd_write *4 232 1 196", 0),
+        ("sock_recv *948 200 1 0 196 224", 0),
+        ("word 196", 5),
+        ("sock_shutdown *4 2", 0),
+        ("set 72 1", 0),
+        ("set 80 *948", 0),
+        poll,
+        ("half 152", 0),
+        ("sock_shutdown *948 2", 0),
+        poll,
+        ("half 152", 1),
+        ("fd_close *948", 0),
+        ("fd_close *4", 0),
+        // What closes without having read all resets the connection, which is told once.
+        ("sock_open 1 2 4", 0),
+        ("sock_connect *4 16 8080", 0),
+        ("sock_accept_v1 *0 948", 0),
+        ("fd_write *948 232 1 196", 0),
+        ("fd_close *4", 0),
+        ("set 80 *948", 0),
+        poll,
+        ("half 152", 1),
+        ("sock_getsockopt *948 0 2 8 4", 0),
+        ("word 8", 15),
+        ("sock_getsockopt *948 0 2 8 4", 0),
+        ("word 8", 0),
+        ("sock_recv *948 200 1 0 196 224", 0),
+        ("word 196", 0),
+        // A listener that is shut down accepts nobody, and can listen again.
+        ("sock_shutdown *0 2", 0),
+        ("sock_shutdown *0 1", 0),
+        ("sock_accept *0 0 4", 28),
+        ("sock_shutdown *0 1", 53),
+        ("sock_listen *0 8", 0),
+        // Nobody listens at the port 0, and no address is the own machine.
+        ("sock_open 1 2 4", 0),
+        ("sock_connect *4 16 0", 14),
+        ("set 32 0", 0),
+        ("sock_connect *4 16 8080", 0),
+        ("sock_getpeeraddr *4 48 56", 0),
+        ("byte 514", 127),
+        // Datagrams.
+        ("sock_open 1 1 12", 0),
+        ("sock_shutdown *12 3", 53),
+        ("sock_connect *12 16 9000", 0),
+        ("sock_shutdown *12 3", 0),
+        ("fd_write *12 232 1 196", 64),
+        ("sock_recv *12 200 1 0 196 224", 0),
+        ("word 196", 0),
+    ]);
+}
+
+#[test]
+fn a_socket_of_ipv6_is_one_of_ipv4_too() {
+    answers_as_expected(&[
+        ("sock_open 2 2 0", 0),
+        ("sock_getsockopt *0 41 26 8 4", 0),
+        ("word 8", 0),
+        // Every address of IPv6.
+        ("set 16 1024", 0),
+        ("set 20 16", 0),
+        ("sock_bind *0 16 8080", 0),
+        ("sock_listen *0 8", 0),
+        ("set 16 32", 0),
+        ("set 20 4", 0),
+        ("set 32 0x0100007f", 0),
+        ("sock_open 1 2 4", 0),
+        ("sock_bind *4 16 8080", 3),
+        ("sock_connect *4 16 8080", 0),
+        ("sock_accept_v1 *0 948", 0),
+        ("sock_getpeeraddr *948 940 56", 0),
+        ("half 970", 0xffff),
+        ("word 972", 0x0100_007f),
+        ("sock_getsockopt *4 41 26 8 4", 50),
+        // An address of IPv4 in the clothes of IPv6.
+        ("set 1034 0xffff", 0),
+        ("set 1036 0x0100007f", 0),
+        ("set 16 1024", 0),
+        ("set 20 16", 0),
+        ("sock_open 2 2 12", 0),
+        ("sock_connect *12 16 8080", 0),
+        ("sock_getpeeraddr *12 940 56", 0),
+        ("word 972", 0x0100_007f),
+        ("sock_setsockopt *12 41 26 8 4", 28),
+        // Unless it is told otherwise.
+        ("sock_open 2 2 12", 0),
+        ("set 8 1", 0),
+        ("sock_setsockopt *12 41 26 8 4", 0),
+        ("sock_connect *12 16 8080", 28),
+        // Datagrams.
+        ("sock_open 2 1 0", 0),
+        ("sock_bind *0 16 9000", 0),
+        ("sock_open 1 1 4", 0),
+        ("set 16 32", 0),
+        ("set 20 4", 0),
+        ("sock_send_to *4 232 1 16 9000 0 196", 0),
+        ("sock_recv_from_v1 *0 200 1 940 0 196 224", 0),
+        ("half 970", 0xffff),
+        ("word 972", 0x0100_007f),
+        ("word 196", 5),
+    ]);
+}
+
+#[test]
 fn calls_that_are_wrong_are_answered_with_their_errors() {
     answers_as_expected(&[
         ("sock_open 9 2 0", 5),
@@ -420,7 +589,8 @@ fn calls_that_are_wrong_are_answered_with_their_errors() {
         ("set 20 4", 0),
         ("set 32 0x01020304", 0),
         ("sock_bind *0 16 1", 4),
-        ("sock_connect *0 16 0", 28),
+        // There is no way to that address, whatever the port.
+        ("sock_connect *0 16 0", 23),
         ("sock_accept *0 0 4", 28),
         ("sock_recv *0 200 1 0 196 224", 53),
         ("sock_recv *0 200 1 1 196 224", 58),

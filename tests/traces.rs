@@ -55,6 +55,18 @@ fn a_trace_of_the_fourth_edition_replays_as_it_was_recorded() {
 }
 
 #[test]
+fn sockets_of_preview_1_replay_as_they_were_before_they_followed_linux() {
+    let recording = Recording::read(&kept("v5-sockets.fozzy")).expect("a trace of version 5");
+    assert_eq!(recording.plan.edition, Edition::FOURTH);
+    assert_eq!(
+        recording.outcome.end,
+        ExecutionEnd::Exited { code: 67 },
+        "two sockets have one address, no poll hangs up, no listener is shut down, and a connection is refused at once"
+    );
+    replays(&recording);
+}
+
+#[test]
 fn a_trace_of_the_fifth_edition_replays_as_it_was_recorded() {
     let recording = Recording::read(&kept("v5-lives.fozzy")).expect("a trace of version 5");
     assert_eq!(recording.plan.edition, Edition::FIFTH);

@@ -422,6 +422,7 @@ fn its_traces_are_run_again_or_it_is_said_why_not() {
     refused(&old(4, "pass", &json!({})), "it holds no scenario, and names none");
     refused(&old(5, "pass", &json!({})), "expected `fozzy-trace` of version 1 to 4");
     refused("not JSON", "it is no trace of version 1");
+    refused("1", "it is no trace of version 1: invalid type: integer `1`, expected an object");
     refused(&"[".repeat(100_000), "it is no trace of version 1");
     refused(&old(4, "pass", &json!({"scenario": scenario(json!([{"type": "unheard_of"}]))})), "unheard_of");
     std::fs::copy(fozzy.path("new.fozzy"), fozzy.path("bad.fozzy")).expect("copied");

@@ -426,7 +426,8 @@ impl Workload {
     }
 
     /// Has machines leave the cluster and join it again, when the nemesis `membership` of the plan says so: `change` asks the cluster for a
-    /// change by its own protocol, and answers who the members are then. One is asked for at a time; one that fails, or takes longer than
+    /// change by its own protocol, and answers who the members are then, by the names of their machines: an answer with another name, or
+    /// with none, ends the run as an error of this program. One is asked for at a time; one that fails, or takes longer than
     /// an operation may, is asked for again until it is seen to be done, or its opposite is wanted. All nodes are members first; never
     /// fewer than `least` stay: where there are no more machines than that, the nemesis does not strike. What has become of changes is in
     /// the events of the run. When faults have ended, all must be members again within the time of [`recovery`](Workload::recovery).

@@ -126,6 +126,10 @@ fn a_folder_without_a_manifest_is_refused() {
         "without an expect.toml that names its `program`",
     ];
     fozzy.run(&["run", "folder"]).refuses(&words);
+    fozzy.write("folder/plan.toml", "");
+    let said = fozzy.run(&["run", "folder"]).refuses(&words).err();
+    assert!(said.contains("fozzy run folder/plan.toml"), "{said}");
+    fs::remove_file(fozzy.path("folder/plan.toml")).expect("it was written");
     fozzy.write("folder/expect.toml", "build = \"false\"\nprogram = \"app.wasm\"");
     fozzy.run(&["run", "folder"]).refuses(&["folder does not build (exit status: 1)"]);
     fozzy.write("folder/expect.toml", "build = \"true\"\nprogram = \"app.wasm\"");

@@ -4,7 +4,8 @@
 //! asked: n2 out ─▶ remove n2 ─▶ its end is not known ─▶ remove n2 ─▶ n1, n3 are members ─▶ asked: none out ─▶ add n2
 //! ```
 //!
-//! Invariants: one change at a time; a machine is said to be out before its leaving is asked for, and until it is seen to be a member.
+//! Invariants: one change at a time; a machine is said to be out before its leaving is asked for, and until it is seen to be a member;
+//! members that are no machines end the run as an error of the program that said so, and not of its nodes.
 //! Not here: which change is next (`membership.rs`), whom the nemesis strikes (`fozzy-world`).
 
 use super::membership::{Membership, MembershipChange};
@@ -86,6 +87,12 @@ where
                 let seen = task::timeout(timeout, change(asked.clone())).await;
                 let why = match seen {
                     Ok(Ok(members)) => {
+                        if let Err(why) = state.borrow().members.check(&members) {
+                            host::invalid(
+                                EVENT,
+                                &format!("what changes members, asked to {}, has answered {why}", asked.order()),
+                            );
+                        }
                         let names = members.join(", ");
                         state.borrow_mut().members.seen(members);
                         if asked.is_done(state.borrow().members.members()) {

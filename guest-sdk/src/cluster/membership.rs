@@ -42,6 +42,14 @@ impl MembershipChange {
         }
     }
 
+    /// What is asked, for people.
+    pub(super) fn order(&self) -> String {
+        match self {
+            MembershipChange::Add(node) => format!("add {node}"),
+            MembershipChange::Remove(node) => format!("remove {node}"),
+        }
+    }
+
     /// What has become of it, for people.
     pub(super) fn words(&self, is_done: bool) -> String {
         match (self, is_done) {
@@ -164,6 +172,21 @@ impl Membership {
         self.nodes.len() > self.least
     }
 
+    /// Whether these can be the members; says in words what they are if they cannot.
+    pub(super) fn check(&self, members: &[String]) -> Result<(), String> {
+        if members.is_empty() {
+            return Err("that nobody is a member".to_owned());
+        }
+        match members.iter().find(|member| !self.nodes.contains(member)) {
+            Some(unknown) => Err(format!(
+                "that `{}` is a member: the machines are {}",
+                unknown.escape_debug(),
+                self.nodes.join(", ")
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Those that are no members, or perhaps not.
     ///
     /// ```
@@ -224,5 +247,21 @@ impl Membership {
     pub fn seen(&mut self, members: impl IntoIterator<Item = String>) {
         self.members = members.into_iter().filter(|member| self.nodes.contains(member)).collect();
         self.asked = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_no_machine_is_no_member() {
+        let names = ["n1", "n2"].map(str::to_owned);
+        let members = Membership::new(names.clone(), 1);
+        assert_eq!(members.check(&names), Ok(()));
+        assert_eq!(members.check(&names[1..]), Ok(()));
+        assert_eq!(members.check(&[]), Err("that nobody is a member".to_owned()));
+        let mixed = [names[0].clone(), " zz".to_owned()];
+        assert_eq!(members.check(&mixed), Err("that ` zz` is a member: the machines are n1, n2".to_owned()));
     }
 }

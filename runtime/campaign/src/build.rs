@@ -52,7 +52,9 @@ pub fn build(folder: &Path, remarks: &Remarks) -> Result<PathBuf, CampaignError>
         );
         let hint = "name a .wasm file or the folder of a crate; in another folder, expect.toml says `program = \"app.wasm\"` and \
                     `build = \"make\"`";
-        return Err(CampaignError::new(ErrorKind::Target, message).hint(hint));
+        return Err(
+            CampaignError::new(ErrorKind::Target, message).hint(plan_hint(folder).unwrap_or_else(|| hint.to_owned()))
+        );
     }
     add_target(folder, TARGET, remarks)?;
     sdk::remark(folder, remarks);
@@ -110,11 +112,13 @@ fn cargo_target_dir() -> Option<PathBuf> {
 
 /// What of a manifest says how the program is called.
 #[derive(Deserialize)]
+#[serde(expecting = "a table")]
 struct Package {
     package: PackageName,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a table")]
 struct PackageName {
     name: String,
 }
@@ -270,6 +274,12 @@ impl CargoBuild<'_> {
     }
 }
 
+/// What to do with a folder that has no program, but a plan.
+fn plan_hint(folder: &Path) -> Option<String> {
+    let plan = folder.join("plan.toml");
+    plan.is_file().then(|| format!("a plan that names its clients is a target: fozzy run {}", shell_path(&plan)))
+}
+
 /// The wasm file among the messages of cargo.
 fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
     let manifest = folder.join("Cargo.toml").canonicalize().ok();
@@ -288,12 +298,10 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
         [file] => Ok(file.clone()),
         [] => {
             let message = format!("{} builds no program: expected one binary or cdylib", folder.display());
-            let (error, plan) = (CampaignError::new(ErrorKind::Build, message), folder.join("plan.toml"));
-            Err(match plan.is_file() {
-                true => {
-                    error.hint(format!("a plan that names its clients is a target: fozzy run {}", shell_path(&plan)))
-                }
-                false => error,
+            let error = CampaignError::new(ErrorKind::Build, message);
+            Err(match plan_hint(folder) {
+                Some(hint) => error.hint(hint),
+                None => error,
             })
         }
         several => {

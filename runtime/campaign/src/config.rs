@@ -113,7 +113,7 @@ pub enum ReporterWord {
 
 /// `[store]`: bounds of the run store.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct StoreSettings {
     /// Runs that are kept, the newest.
     pub runs: Option<u64>,

@@ -29,6 +29,7 @@ const BYTES_MAX: u64 = 256 << 20;
 
 /// The fields of a trace of version 1 that say what was run.
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldTrace {
     format: String,
     version: u64,
@@ -50,6 +51,7 @@ struct OldTrace {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldExploration {
     #[serde(default)]
     scenario: Option<Value>,
@@ -58,18 +60,20 @@ struct OldExploration {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldCampaign {
     target: String,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldMemory {
     #[serde(default)]
     options: OldMemoryOptions,
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, expecting = "an object")]
 struct OldMemoryOptions {
     limit_mb: Option<u64>,
     fail_after_allocs: Option<u64>,
@@ -80,6 +84,7 @@ struct OldMemoryOptions {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldEvent {
     name: String,
     #[serde(default)]
@@ -87,12 +92,14 @@ struct OldEvent {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldSummary {
     status: String,
     identity: OldIdentity,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct OldIdentity {
     seed: u64,
 }

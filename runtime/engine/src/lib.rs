@@ -88,7 +88,7 @@ pub use compile::compiler::{CompileFailure, CompileJob, IsolatedCompiler, run_jo
 pub use compile::link::{LinkError, stands_for};
 pub use compile::load::{LoadError, LoadedProgram, PROGRAM_BYTES_MAX, SourceKind, load, load_shared};
 pub use compile::ports::{Port, Ports};
-pub use compile::preview1_module::is_preview1;
+pub use compile::preview1_module::{is_preview1, opens_preview1_sockets};
 pub use compile::program::{Program, ProgramError};
 pub use compile::settings::{STACK_BYTES, Switches, WASMTIME_VERSION, with_stack_for_guests};
 pub use entry::entry_point::{EntryPoint, FirstInputs, InputDelivery, InputUse, STATEFUL};

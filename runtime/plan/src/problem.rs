@@ -14,7 +14,8 @@ pub const PROBLEMS_MAX: usize = 100;
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where in the text; `None` when it is in no one place of it, or the plan was merged from several files.
+    /// Where in the text; `None` when it is in no one place of it, or the plan was merged from several files;
+    /// [`validate_deep`](crate::validate_deep) of one of these says the place there.
     pub place: Option<TextPosition>,
     /// The key in question, such as `http[0].status`, counted from zero; empty for the whole file.
     pub key: String,

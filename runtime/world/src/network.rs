@@ -15,6 +15,7 @@ mod connection;
 mod error;
 mod event;
 mod link;
+mod linux_tcp;
 mod lookup;
 mod message_log;
 mod options;
@@ -40,6 +41,7 @@ use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{DatagramStep, Instant, NodeId};
 use link::Links;
+use linux_tcp::LingeringAddress;
 use message_log::MessageLog;
 use ports::PortTable;
 use slab::{Slab, SlabKey};
@@ -138,6 +140,8 @@ struct Host {
     udp_ports: PortTable,
     listeners: BTreeMap<(u16, IpAddr), TcpId>,
     receivers: BTreeMap<(u16, IpAddr), UdpId>,
+    /// Of sockets that follow Linux.
+    lingering: BTreeMap<(u16, IpAddr), LingeringAddress>,
 }
 
 /// Who is bound to the address, or to all addresses.
@@ -233,6 +237,7 @@ impl Network {
     /// answers packets of connections that it does not know.
     pub fn lose_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
         self.end_node(node, CloseMode::Abort, context);
+        self.host_mut(node).lingering.clear();
     }
 
     fn end_node(&mut self, node: NodeId, leave: CloseMode, context: &mut OpContext<'_>) {

@@ -12,7 +12,7 @@ use serde::de::Error;
 
 /// The keys.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct ExploreSettings {
     /// Real time after which it ends.
     #[serde(deserialize_with = "time")]
@@ -56,7 +56,7 @@ pub struct ExploreSettings {
 
 /// `[explore.report]`.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
 pub struct ReportSettings {
     /// Whether a line is printed every two seconds.
     pub verbose: bool,

@@ -378,6 +378,7 @@ pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
 
 /// What a store says of itself.
 #[derive(Serialize, Deserialize)]
+#[serde(expecting = "an object")]
 struct StoreHead {
     format: String,
     version: u64,

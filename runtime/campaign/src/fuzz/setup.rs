@@ -23,6 +23,7 @@ use super::summary::{CampaignReport, Subject, execution_of, slowest, word_of};
 use super::target::CampaignTarget;
 use super::timed_target::TimedTarget;
 use super::workers::FuzzWorkers;
+use crate::cluster_plan::{clients, is_same};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::{RunRequest, StopFlag};
 use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
@@ -34,7 +35,7 @@ use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint, with_stack_for_guests};
 use fozzy_instrument::data_words;
-use fozzy_report::{FuzzSummary, RunMode};
+use fozzy_report::{FuzzSummary, RunMode, shell_path};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
 use fozzy_trace::{Duration, Execution, Seed};
 use std::path::{Path, PathBuf};
@@ -143,7 +144,11 @@ impl<'a> CampaignSetup<'a> {
         let words = TargetWords::of(request.words, &functions)?;
         let flows = prepared.planned.plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
         let choice = EntryPointChoice { flows, ..request.choice.clone() };
-        let entry = choice.naming(words.function)?.one_of(&functions, &name, request.target)?;
+        let entry = choice.naming(words.function)?.one_of(&functions, &name, request.target);
+        let entry = entry.map_err(|error| match prepared.planned.plan.nodes.is_empty() {
+            true => error,
+            false => beside_machines(&name, request),
+        })?;
         let (time, stop) = (request.time, StopFlag::clone(&request.stop));
         let clock = SearchClock::start(time, StopFlag::clone(&stop));
         clock.bound(&prepared.interrupt);
@@ -358,4 +363,19 @@ impl<'a> CampaignSetup<'a> {
         let (function, execution) = (self.entry.name().to_owned(), execution_of(&self.entry));
         Subject { function, execution, ..Subject::default() }
     }
+}
+
+/// Functions of a program that runs beside other machines are not called one by one: says which commands search it.
+fn beside_machines(name: &str, request: &FuzzRequest<'_>) -> CampaignError {
+    let words = match &request.run.world.plan {
+        Some(plan) if clients(plan).is_ok_and(|clients| is_same(&clients, request.target)) => shell_path(plan),
+        Some(plan) => format!("{} --plan {}", shell_path(request.target), shell_path(plan)),
+        None => shell_path(request.target),
+    };
+    let message =
+        format!("{name} runs beside other machines, so that a campaign runs them all, and calls no single function");
+    CampaignError::new(ErrorKind::Target, message).hint(format!(
+        "fozzy explore {words} searches its operations, faults and orders, and fozzy run {words} --seeds 1..100 draws them; \
+         --stdin, --input-file PATH or --arg fuzzes what the program reads"
+    ))
 }

@@ -15,18 +15,19 @@ use crate::options::{BackendOptions, CriteriaOptions, LimitOptions, RunRequest, 
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::scenario::ScenarioFile;
-use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1};
+use fozzy_engine::{LazyInput, RecordedDialogue, Session, is_preview1, opens_preview1_sockets};
 use fozzy_instrument::Allocators;
 use fozzy_plan::{
     BackendsFile, ComponentFile, ContentFile, ContentTable, ExpectFile, LimitsFile, MachineFile, NamedAllocator,
-    PlanFile, TimeSpan, WallStart,
+    PlanError, PlanFile, Problem, TimeSpan, WallStart,
 };
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::{
     AllocatorChoice, Backend, Backends, ChannelPlan, Edition, Inputs, MEMORY_BYTES_DEFAULT, MachinePlan, MemoryPlan,
     Mount, StdinPlan,
 };
-use fozzy_trace::{Instant, Plan};
+use fozzy_trace::{Digest, Instant, Plan};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,9 +60,20 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     let mut file = file.over(project.config.memory(loaded.scenario.is_some()));
     file.limits.fuel = file.limits.fuel.or(*fuel_default);
     let mut inputs = Inputs::default();
-    let mut loader = |path: &Path| component(path, &project.remarks);
+    let mut said = BTreeMap::new();
+    let mut loader = |path: &Path| {
+        let read = component(path, &project.remarks);
+        said.insert(path.to_owned(), read.as_ref().err().cloned());
+        read
+    };
     let resolved = file.resolve(name, &mut loader, &mut inputs);
-    let resolved = resolved.map_err(|error| named_by_flags(plan_error(error), criteria, world))?;
+    let resolved = resolved.map_err(|error| {
+        let error = match &world.plan {
+            Some(path) => placed(error, path, &said),
+            None => error,
+        };
+        named_by_flags(plan_error(error), criteria, world)
+    })?;
     let mut plan = resolved.plan;
     for (model, component) in plan.history.iter().filter_map(|one| Some((&one.model, one.component?))) {
         let component = inputs.get(&component).expect("the plan has resolved it");
@@ -125,12 +137,18 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
-/// Programs of WASI preview 1 need an edition that plans without them do not.
+/// Programs of WASI preview 1 need an edition that plans without them do not, and so do those that open sockets.
 fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
-    let mut programs = plan.nodes.iter().filter_map(|node| inputs.get(&node.program.component));
-    if is_preview1(component) || programs.any(|program| is_preview1(&program)) {
-        plan.edition = plan.edition.max(Edition::FOURTH);
-    }
+    let programs: BTreeSet<Digest> = plan.nodes.iter().map(|node| node.program.component).collect();
+    let any = |is: fn(&[u8]) -> bool| {
+        is(component) || programs.iter().filter_map(|program| inputs.get(program)).any(|program| is(&program))
+    };
+    let least = match any(is_preview1) {
+        true if any(opens_preview1_sockets) => Edition::TENTH,
+        true => Edition::FOURTH,
+        false => Edition::FIRST,
+    };
+    plan.edition = plan.edition.max(least);
 }
 
 /// Who reads a channel in Go must not be made to wait, unless the plan says it: that would stop all goroutines.
@@ -207,6 +225,27 @@ fn read(path: &Path) -> Result<PlanFile, CampaignError> {
     PlanFile::parse(&text, path).map_err(plan_error)
 }
 
+/// Says where in the plan file at `path` the problems of a merged plan are, if all of them are of that file. `said` is what was wrong with
+/// each component that the plan names, so that none is read or built again.
+fn placed(error: PlanError, path: &Path, said: &BTreeMap<PathBuf, Option<String>>) -> PlanError {
+    let Ok(text) = fozzy_plan::read_text(path) else { return error };
+    let mut again = |path: &Path| said.get(path).cloned().flatten().map_or_else(|| Ok(Vec::new()), Err);
+    let known = fozzy_plan::validate_deep(&text, path, &mut again);
+    let of_file = |problem: &Problem| {
+        let alike = || known.iter().filter(|one| one.place.is_some() && one.message == problem.message);
+        // Where flags have added faults, those of the file have other numbers.
+        alike().find(|one| one.key == problem.key).or_else(|| alike().next()).cloned()
+    };
+    let found: Option<Vec<Problem>> = error.problems.iter().map(of_file).collect();
+    match found {
+        Some(mut problems) => {
+            problems.sort_by_key(|problem| problem.place);
+            PlanError { path: Some(path.to_owned()), problems }
+        }
+        None => error,
+    }
+}
+
 /// Reads a component that a plan names.
 pub fn component(path: &Path, remarks: &Remarks) -> Result<Vec<u8>, String> {
     load::load(path, remarks).map(|loaded| loaded.component.to_vec()).map_err(|error| error.to_string())
@@ -218,7 +257,7 @@ pub fn component_built(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// What is wrong with a plan file, as an error of a campaign.
-pub fn plan_error(error: fozzy_plan::PlanError) -> CampaignError {
+pub fn plan_error(error: PlanError) -> CampaignError {
     let refused = CampaignError::new(ErrorKind::Plan, error.to_string());
     // It does not help who has no file, or one that is no text.
     let of_a_key = error.problems.iter().any(|problem| !problem.key.is_empty());

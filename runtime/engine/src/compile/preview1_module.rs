@@ -32,6 +32,8 @@ const SNAPSHOT_INTERFACE: &str = "fozzy:preview1/snapshot@0.1.0";
 const UNSTABLE_INTERFACE: &str = "fozzy:preview1/unstable@0.1.0";
 /// How the names of both begin.
 const INTERFACES: &str = "fozzy:preview1/";
+/// What opens a socket there.
+const SOCK_OPEN: &str = "sock-open";
 /// What a command exports.
 const RUN: &str = "wasi:cli/run@0.2.12#run";
 const RUN_WIT: &str = "
@@ -342,6 +344,18 @@ pub fn is_preview1(component: &[u8]) -> bool {
     memory_place(component).is_some()
 }
 
+/// Whether a component was made of a module of WASI preview 1 that opens sockets.
+#[must_use]
+pub fn opens_preview1_sockets(component: &[u8]) -> bool {
+    Parser::new(0).parse_all(component).any(|payload| match payload {
+        Ok(Payload::ImportSection(section)) => {
+            let mut imports = section.into_imports().flatten();
+            imports.any(|import| import.module.starts_with(INTERFACES) && import.name == SOCK_OPEN)
+        }
+        _ => false,
+    })
+}
+
 /// Which of the memories of an instance functions of preview 1 reach: that which the first core module exports that imports them.
 /// Other core modules of such a component, which the encoder makes, have no memories.
 pub(crate) fn memory_place(component: &[u8]) -> Option<u32> {
@@ -427,7 +441,10 @@ mod tests {
         let module = wat::parse_str(text).expect("text");
         let found = Preview1Module::read(&module).expect("known functions");
         assert_eq!(found.functions, ["sock-accept-v1", "sock-accept", "sock-getpeeraddr-v1", "sock-bind"]);
-        load(text.as_bytes(), None).expect("a command");
+        let component = load(text.as_bytes(), None).expect("a command").component;
+        assert!(is_preview1(&component) && !opens_preview1_sockets(&component));
+        let opens = text.replace("sock_bind_v2", "sock_open");
+        assert!(opens_preview1_sockets(&load(opens.as_bytes(), None).expect("a command").component));
     }
 
     #[test]

@@ -6,6 +6,9 @@
 //! userdata │ tag 2 │ descriptor              ─▶ Wait::Pipe where another process reads, Wait::Socket; else ready
 //! ```
 //!
+//! Sockets hang up (`fd_readwrite_hangup`) as `POLLHUP` of Linux says it: where both directions of a connection are over, or there is
+//! none. Errors of sockets are no errors of events: a library for C would not say then that there is something to read.
+//!
 //! Invariant: deadlines are fixed when the call begins; events are in the order of subscriptions.
 
 use super::arguments;
@@ -15,6 +18,7 @@ use crate::call::{CallProgress, Host, Import};
 use crate::streams::pipe_of;
 use fozzy_trace::Duration;
 use fozzy_world::clock::ClockKind;
+use fozzy_world::network::SocketId;
 use fozzy_world::{OpenFile, PipeEnd, Preview1Descriptor, Wait};
 use wasmtime::Result;
 
@@ -58,6 +62,8 @@ struct Subscription {
     tag: u8,
     fd: u32,
     wait: Wait,
+    /// What is waited for, if it is a socket.
+    socket: Option<SocketId>,
 }
 
 pub(super) async fn poll_oneoff(
@@ -73,12 +79,13 @@ pub(super) async fn poll_oneoff(
             // As in wasmtime: nothing to wait for is an error, not a sleep without end.
             return Err(WasiErrno::INVAL.into());
         }
-        let all = match &all {
+        let all = match &mut all {
             Some(all) => all,
             None => all.insert(subscribed(host, layout, subscriptions, count)?),
         };
         let mut happened = Vec::new();
-        for subscription in all {
+        for subscription in &mut *all {
+            renew(host, import, subscription)?;
             if host.is_ready(subscription.wait)? {
                 happened.push(*subscription);
             }
@@ -115,6 +122,15 @@ fn subscribed(host: &mut Host, layout: &SubscriptionLayout, list: u32, count: u3
     Ok(all)
 }
 
+/// Says anew what is waited for at a socket whose connection may have been made since.
+fn renew(host: &mut Host, import: Import, subscription: &mut Subscription) -> Answer<()> {
+    if let Some(SocketId::Tcp(id)) = subscription.socket.filter(|_| host.follows_linux()) {
+        host.settle_socket(import, subscription.fd, id)?;
+        subscription.wait = host.socket_wait(SocketId::Tcp(id), subscription.tag == FD_WRITE);
+    }
+    Ok(())
+}
+
 fn word(bytes: &[u8; 56], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
@@ -122,6 +138,7 @@ fn word(bytes: &[u8; 56], at: usize) -> u64 {
 fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) -> Answer<Subscription> {
     let (userdata, tag) = (word(bytes, 0), bytes[8]);
     let fd = word(bytes, 16) as u32;
+    let mut polled = None;
     let wait = match tag {
         CLOCK => {
             let id = word(bytes, layout.clock) as u32;
@@ -132,7 +149,7 @@ fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) 
             Preview1Descriptor::Stdin => host.stdin_wait(),
             Preview1Descriptor::File { .. } => Wait::Nothing,
             Preview1Descriptor::Socket { socket, .. } => {
-                let socket = *socket;
+                let socket = *polled.insert(*socket);
                 host.socket_wait(socket, false)
             }
             _ => return Err(WasiErrno::BADF.into()),
@@ -150,14 +167,14 @@ fn subscription(host: &mut Host, layout: &SubscriptionLayout, bytes: &[u8; 56]) 
             }
             Preview1Descriptor::File { .. } => Wait::Nothing,
             Preview1Descriptor::Socket { socket, .. } => {
-                let socket = *socket;
+                let socket = *polled.insert(*socket);
                 host.socket_wait(socket, true)
             }
             _ => return Err(WasiErrno::BADF.into()),
         },
         _ => return Err(WasiErrno::INVAL.into()),
     };
-    Ok(Subscription { userdata, tag, fd, wait })
+    Ok(Subscription { userdata, tag, fd, wait, socket: polled })
 }
 
 /// When a clock has come to a deadline.
@@ -187,6 +204,9 @@ fn event(host: &mut Host, import: Import, of: &Subscription) -> Answer<[u8; 32]>
             OpenFile::Live(file) => host.live_stat(file, fozzy_trace::observation::FileOperation::Stat)??.size,
         };
         flags = if size <= position { HANGUP } else { 0 };
+    }
+    if of.socket.is_some_and(|socket| host.is_hung_up(socket)) {
+        flags = HANGUP;
     }
     bytes[..8].copy_from_slice(&of.userdata.to_le_bytes());
     bytes[10] = of.tag;

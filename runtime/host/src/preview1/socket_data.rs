@@ -133,7 +133,12 @@ impl Host {
         if to.is_none() && self.world().network.udp_remote_address(id).is_err() {
             return Err(WasiErrno::DESTADDRREQ.into());
         }
+        let to = to.map(|to| self.inward_peer(SocketId::Udp(id), to)).transpose()?;
         self.bind_datagrams(id)?;
+        let (_, is_shut) = self.world().network.udp_is_shut(id);
+        if is_shut {
+            return Err(WasiErrno::PIPE.into());
+        }
         self.on_network(|network, context| network.udp_send_to(id, bytes.to_vec(), to, context))?;
         let handle = Handle::OutgoingDatagrams { socket: id, permit: 0 };
         self.tell_io(true, bytes.len() as u64, |world, node| world.channel(node, &handle));
@@ -203,8 +208,12 @@ impl Host {
     ) -> Answer<CallProgress<ReceivedBytes>> {
         let mut received = self.on_network(|network, _| network.udp_receive(id, 1))?;
         let Some((from, mut bytes)) = received.pop() else {
-            return self.wait_or_again(nonblocking, Readiness::Datagram(id));
+            return match self.world().network.udp_is_shut(id) {
+                (true, _) if !nonblocking => Ok(CallProgress::Done(ReceivedBytes::default())),
+                _ => self.wait_or_again(nonblocking, Readiness::Datagram(id)),
+            };
         };
+        let from = self.outward(SocketId::Udp(id), from);
         let handle = Handle::IncomingDatagrams(id);
         self.tell_io(false, bytes.len() as u64, |world, node| world.channel(node, &handle));
         self.tell_datagrams();

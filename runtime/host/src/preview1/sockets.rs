@@ -5,7 +5,8 @@
 //!                         └ sock_connect ─▶ a wait, or `inprogress` ─ poll for writing ─ SO_ERROR ─▶ connected
 //! ```
 //!
-//! What components do with two calls (`start-…`, `finish-…`) is one here. Errors are those of Linux.
+//! What components do with two calls (`start-…`, `finish-…`) is one here. Errors are those of Linux; and from [`Edition::TENTH`] on, so
+//! are sockets in all that `fozzy_world::network` has of it (`tcp_follow_linux`).
 //!
 //! Invariants: a descriptor holds its socket until it is closed; what a socket failed for is told once, and a connection that was refused
 //! can be tried again on the same descriptor; an answer `again` costs virtual time, so that a loop that asks again and
@@ -21,6 +22,7 @@ use super::{Answer, CallFailure};
 use crate::call::{CallProgress, Host, Import};
 use crate::record::WordRecord;
 use fozzy_trace::Instant;
+use fozzy_trace::plan::Edition;
 use fozzy_world::network::{AddressFamily, Readiness, Shutdown, SocketErrorCode, SocketId, TcpId, TcpStage, UdpId};
 use fozzy_world::{Preview1Descriptor, Wait};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -57,7 +59,53 @@ fn anywhere(family: AddressFamily) -> SocketAddr {
     SocketAddr::new(ip, 0)
 }
 
+/// The machine itself.
+fn loopback(ip: IpAddr) -> IpAddr {
+    if ip.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() }
+}
+
 impl Host {
+    /// Whether sockets are as those of Linux in more than their errors.
+    pub(super) fn follows_linux(&self) -> bool {
+        self.run.world.plan.edition >= Edition::TENTH
+    }
+
+    /// The address that a guest names for a socket, as the network has it: one of IPv4 in the clothes of IPv6 is one of IPv4.
+    pub(super) fn inward(&mut self, socket: SocketId, address: SocketAddr) -> NetworkResult<SocketAddr> {
+        if !self.follows_linux() || self.socket_family(socket) == AddressFamily::Ipv4 {
+            return Ok(address);
+        }
+        match address.ip() {
+            IpAddr::V4(_) => Err(SocketErrorCode::InvalidArgument),
+            ip => Ok(SocketAddr::new(ip.to_canonical(), address.port())),
+        }
+    }
+
+    /// The same of whom it sends to: no address is the machine itself.
+    pub(super) fn inward_peer(&mut self, socket: SocketId, address: SocketAddr) -> NetworkResult<SocketAddr> {
+        let address = self.inward(socket, address)?;
+        match self.follows_linux() && address.ip().is_unspecified() {
+            true => Ok(SocketAddr::new(loopback(address.ip()), address.port())),
+            false => Ok(address),
+        }
+    }
+
+    /// The address that a guest is told of a socket: a socket of IPv6 has no others.
+    pub(super) fn outward(&mut self, socket: SocketId, address: SocketAddr) -> SocketAddr {
+        match (self.socket_family(socket), address.ip()) {
+            (AddressFamily::Ipv6, IpAddr::V4(ip)) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
+            _ => address,
+        }
+    }
+
+    fn socket_family(&mut self, socket: SocketId) -> AddressFamily {
+        let network = &self.world().network;
+        match socket {
+            SocketId::Tcp(id) => network.tcp_family(id),
+            SocketId::Udp(id) => network.udp_family(id),
+        }
+    }
+
     /// The socket of a descriptor of one, and whether its calls answer at once.
     pub(super) fn socket_of(&mut self, import: Import, fd: u32) -> Answer<(SocketId, bool)> {
         match self.descriptor(import, fd)? {
@@ -125,6 +173,17 @@ impl Host {
         }
     }
 
+    /// Whether a poll says that a socket hangs up.
+    pub(super) fn is_hung_up(&mut self, socket: SocketId) -> bool {
+        let is_linux = self.follows_linux();
+        let network = &self.world().network;
+        is_linux
+            && match socket {
+                SocketId::Tcp(id) => network.tcp_is_hung_up(id),
+                SocketId::Udp(id) => network.udp_is_shut(id) == (true, true),
+            }
+    }
+
     /// A descriptor of a socket is closed.
     pub(super) fn release_socket(&mut self, socket: SocketId) {
         self.on_network(|network, context| match socket {
@@ -140,13 +199,18 @@ impl Host {
                 Ok(INET6) => AddressFamily::Ipv6,
                 _ => return Err(WasiErrno::AFNOSUPPORT.into()),
             };
-            let node = host.node;
+            let (node, is_linux) = (host.node, host.follows_linux());
             let network = &mut host.world().network;
             let socket = match kind {
                 DATAGRAM => SocketId::Udp(network.udp_create(node, family)?),
                 STREAM => SocketId::Tcp(network.tcp_create(node, family)?),
                 _ => return Err(WasiErrno::PROTONOSUPPORT.into()),
             };
+            match socket {
+                SocketId::Tcp(id) if is_linux => network.tcp_follow_linux(id),
+                SocketId::Udp(id) if is_linux => network.udp_follow_linux(id),
+                SocketId::Tcp(_) | SocketId::Udp(_) => {}
+            }
             host.give_socket(SOCK_OPEN, socket, false, opened)
         })
     }
@@ -167,7 +231,9 @@ impl Host {
     }
 
     fn bind_to(&mut self, socket: SocketId, address: SocketAddr) -> NetworkResult<()> {
-        self.on_network(|network, _| match socket {
+        let (address, is_linux) = (self.inward(socket, address)?, self.follows_linux());
+        self.on_network(|network, context| match socket {
+            SocketId::Tcp(id) if is_linux => network.tcp_bind(id, address, context.now),
             SocketId::Tcp(id) => {
                 network.tcp_start_bind(id, address)?;
                 network.tcp_finish_bind(id)
@@ -236,6 +302,7 @@ impl Host {
         let attempt = |host: &mut Host| -> Answer<CallProgress<()>> {
             let (socket, nonblocking) = host.socket_of(SOCK_CONNECT, fd)?;
             let to = *to.as_ref().map_err(Clone::clone)?;
+            let to = host.inward_peer(socket, to)?;
             let id = match socket {
                 SocketId::Tcp(id) => id,
                 SocketId::Udp(id) => return Ok(CallProgress::Done(host.connect_datagrams(id, to)?)),
@@ -244,6 +311,10 @@ impl Host {
                 host.check_connectable(fd, id)?;
                 host.on_network(|network, context| network.tcp_start_connect(id, to, context))?;
                 begun = true;
+                // Also on the own machine, the answer comes to who waits for it.
+                if nonblocking && host.follows_linux() {
+                    return Err(WasiErrno::INPROGRESS.into());
+                }
             }
             match host.finish_connecting(id) {
                 Ok(()) => Ok(CallProgress::Done(())),
@@ -294,7 +365,14 @@ impl Host {
                 3 => Shutdown::Both,
                 _ => return Err(WasiErrno::INVAL.into()),
             };
-            let SocketId::Tcp(id) = socket else { return Err(WasiErrno::NOTSUP.into()) };
+            let id = match socket {
+                SocketId::Tcp(id) => id,
+                SocketId::Udp(id) if host.follows_linux() => {
+                    let ended = host.on_network(|network, _| network.udp_shutdown(id, what));
+                    return ended.map_err(|_| WasiErrno::NOTCONN.into());
+                }
+                SocketId::Udp(_) => return Err(WasiErrno::NOTSUP.into()),
+            };
             host.settle_socket(SOCK_SHUTDOWN, fd, id)?;
             let ended = host.on_network(|network, context| network.tcp_shutdown(id, what, context));
             ended.map_err(|_| WasiErrno::NOTCONN.into())
@@ -308,7 +386,8 @@ impl Host {
             SocketId::Tcp(id) => (network.tcp_local_address(id), network.tcp_family(id)),
             SocketId::Udp(id) => (network.udp_local_address(id), network.udp_family(id)),
         };
-        address.unwrap_or_else(|_| anywhere(family))
+        let address = address.unwrap_or_else(|_| anywhere(family));
+        self.outward(socket, address)
     }
 
     /// The address of the other side.
@@ -318,7 +397,8 @@ impl Host {
             SocketId::Tcp(id) => network.tcp_remote_address(id),
             SocketId::Udp(id) => network.udp_remote_address(id),
         };
-        address.map_err(|_| WasiErrno::NOTCONN.into())
+        let address = address.map_err(|_| WasiErrno::NOTCONN)?;
+        Ok(self.outward(socket, address))
     }
 
     /// Writes the address of one side of a socket. The first version of the extension has its family in a place of its own.

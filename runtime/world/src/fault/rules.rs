@@ -43,7 +43,7 @@ pub struct Faults {
     losses: CopyOnWrite<InjectedFaults>,
     /// The names of the planned machines, by their numbers.
     machines: Arc<[String]>,
-    strikes_machines: bool,
+    has_machine_rules: bool,
     /// Whether machines are asked about at their calls: a fault that strikes them there is planned, or a nemesis waits for a call.
     asks_machines: bool,
     /// Those that begin at moments of the plan.
@@ -123,8 +123,8 @@ impl Faults {
             Ok(Rule { kind, plan: plan.clone(), on_disk_of, tally })
         });
         let rules = rules.collect::<Result<Vec<Rule>, _>>()?;
-        let strikes_machines = rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
-        Ok(Faults { rules, strikes_machines, asks_machines: strikes_machines, ..Faults::default() })
+        let has_machine_rules = rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
+        Ok(Faults { rules, has_machine_rules, asks_machines: has_machine_rules, ..Faults::default() })
     }
 
     /// The same on machines of these names.
@@ -216,7 +216,7 @@ impl Faults {
     /// Nemeses may have begun to wait for calls, or wait no longer.
     pub(crate) fn heed_call_orders(&mut self) {
         let awaits_call = self.nemeses.as_ref().is_some_and(|nemeses| nemeses.has_call_orders());
-        self.asks_machines = self.strikes_machines || awaits_call;
+        self.asks_machines = self.has_machine_rules || awaits_call;
     }
 
     /// Whether any fault of `kind` is planned, whenever and wherever.

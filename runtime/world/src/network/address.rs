@@ -18,7 +18,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub enum AddressFamily {
     /// Four bytes.
     Ipv4,
-    /// Sixteen bytes; such a socket never stands for IPv4 too (`IPV6_V6ONLY`), as WASI demands.
+    /// Sixteen bytes; such a socket of `wasi:sockets` never stands for IPv4 too (`IPV6_V6ONLY`), as WASI demands. One that follows
+    /// Linux does, unless it is told otherwise.
     Ipv6,
 }
 
@@ -115,6 +116,19 @@ pub(super) fn overlap(a: IpAddr, b: IpAddr) -> bool {
     AddressFamily::of(a) == AddressFamily::of(b) && (a == b || a.is_unspecified() || b.is_unspecified())
 }
 
+/// The addresses at which a socket is heard that is bound to this one: where it stands for both families (`is_dual`), the wildcard of
+/// IPv6 is that of IPv4, too.
+pub(super) fn heard_at(bound: SocketAddr, is_dual: bool) -> impl Iterator<Item = SocketAddr> {
+    let is_both = is_dual && bound.ip() == unspecified(AddressFamily::Ipv6);
+    let other = is_both.then(|| SocketAddr::new(unspecified(AddressFamily::Ipv4), bound.port()));
+    std::iter::once(bound).chain(other)
+}
+
+/// Whether two sockets with these local addresses exclude each other; each may stand for both families.
+pub(super) fn exclude(one: (SocketAddr, bool), other: (SocketAddr, bool)) -> bool {
+    heard_at(one.0, one.1).any(|a| heard_at(other.0, other.1).any(|b| a.port() == b.port() && overlap(a.ip(), b.ip())))
+}
+
 /// The wildcard address.
 pub(super) fn unspecified(family: AddressFamily) -> IpAddr {
     match family {
@@ -137,6 +151,15 @@ pub(super) fn is_of_family(ip: IpAddr, family: AddressFamily) -> bool {
             !is_compatible && ip.to_ipv4_mapped().is_none()
         }
         _ => false,
+    }
+}
+
+/// Whether an address is one that a socket of `family` may be given which is bound to `bound`, and stands for both families or does not.
+pub(super) fn is_taken_by(ip: IpAddr, family: AddressFamily, is_dual: bool, bound: Option<SocketAddr>) -> bool {
+    let is_like_own = |bound: SocketAddr| bound.ip().is_unspecified() || bound.is_ipv4() == ip.is_ipv4();
+    match is_dual {
+        true => (ip.is_ipv4() || is_of_family(ip, family)) && bound.is_none_or(is_like_own),
+        false => is_of_family(ip, family),
     }
 }
 
@@ -184,6 +207,22 @@ mod tests {
         }
         assert_eq!(route(NodeId(1), ip("127.9.9.9"), 2), Route::Machine(NodeId(1)));
         assert_eq!(route(NodeId(1), ip("::1"), 2), Route::Machine(NodeId(1)));
+    }
+
+    #[test]
+    fn a_socket_of_both_families_excludes_those_of_either() {
+        let at = |text: &str| text.parse::<SocketAddr>().expect("an address");
+        let rows = [
+            ("[::]:80", "0.0.0.0:80", true, true),
+            ("[::]:80", "127.0.0.1:80", true, true),
+            ("[::]:80", "127.0.0.1:80", false, false),
+            ("[::]:80", "127.0.0.1:81", true, false),
+            ("[::1]:80", "127.0.0.1:80", true, false),
+        ];
+        for (one, other, is_dual, expected) in rows {
+            assert_eq!(exclude((at(one), is_dual), (at(other), false)), expected, "{one} {other}");
+            assert_eq!(exclude((at(other), false), (at(one), is_dual)), expected, "{other} {one}");
+        }
     }
 
     #[test]

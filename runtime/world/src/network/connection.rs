@@ -51,6 +51,8 @@ pub(super) struct ConnectionEnd {
     error: Option<SocketErrorCode>,
     /// The reader has got the end, or wanted it.
     is_read_over: bool,
+    /// The reader is shut down, as Linux has it: what comes is read, and where nothing has, that is the end.
+    is_receive_shut: bool,
     /// What every writer gets.
     write_end: Option<StreamEnd>,
 }
@@ -75,6 +77,7 @@ impl ConnectionEnd {
             is_broken: false,
             error: None,
             is_read_over: false,
+            is_receive_shut: false,
             write_end: None,
         }
     }
@@ -122,7 +125,25 @@ impl Connection {
     /// Whether a read answers at once.
     pub(super) fn is_readable(&self, side: ConnectionSide) -> bool {
         let (end, pipe) = (self.end(side), self.out(side.other()));
-        end.is_read_over || end.is_broken || pipe.readable() > 0 || pipe.fin == Fin::Arrived
+        end.is_read_over || end.is_receive_shut || end.is_broken || pipe.readable() > 0 || pipe.fin == Fin::Arrived
+    }
+
+    /// Whether both directions are over for an end, as `POLLHUP` of Linux says.
+    pub(super) fn is_hung_up(&self, side: ConnectionSide) -> bool {
+        let (end, incoming) = (self.end(side), self.out(side.other()));
+        let is_read_over = end.is_read_over || end.is_receive_shut || incoming.fin == Fin::Arrived;
+        end.is_broken || (is_read_over && self.out(side).fin != Fin::Open)
+    }
+
+    /// Whether an end that closes now is the first that does, so that its machine keeps its address for a while.
+    pub(super) fn closes_first(&self, side: ConnectionSide) -> bool {
+        let incoming = self.out(side.other());
+        !self.end(side).is_broken && !incoming.has_unread() && incoming.fin != Fin::Arrived
+    }
+
+    /// Why the connection is no more, if an end was not told that yet.
+    pub(super) fn take_error(&mut self, side: ConnectionSide) -> Option<SocketErrorCode> {
+        self.end_mut(side).error.take()
     }
 
     /// Whether a writer gets an error at once because it cannot write.
@@ -278,6 +299,13 @@ impl Network {
         self.held -= connection.out_mut(side.other()).discard();
     }
 
+    /// Where nothing has come, that is the end; what comes later can be read. So are sockets of Linux.
+    pub(super) fn shut_reading(&mut self, key: SlabKey, side: ConnectionSide) {
+        if let Some(connection) = self.connections.get_mut(key) {
+            connection.end_mut(side).is_receive_shut = true;
+        }
+    }
+
     /// Bytes that have arrived, at most `max`; none when there are none yet.
     pub(super) fn read(
         &mut self,
@@ -304,7 +332,7 @@ impl Network {
         }
         let is_over = pipe.fin == Fin::Arrived;
         if !is_over && !is_broken {
-            return Ok(Vec::new());
+            return if connection.end(side).is_receive_shut { Err(StreamEnd::Closed) } else { Ok(Vec::new()) };
         }
         let end = connection.end_mut(side);
         end.is_read_over = true;

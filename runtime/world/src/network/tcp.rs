@@ -8,7 +8,8 @@
 //! ```
 //!
 //! What is answered in which state is wasmtime-wasi's (its `sockets/tcp.rs` and `p2/host/tcp.rs`), and so Linux's with
-//! `SO_REUSEADDR`. Invariant: the kernel connects; the program that listens need not run for that.
+//! `SO_REUSEADDR`. Sockets that follow Linux ([`Network::tcp_follow_linux`]) differ where WASI asks for something else (`linux_tcp`).
+//! Invariant: the kernel connects; the program that listens need not run for that.
 //! Not here: bytes (`connection`).
 
 use super::address::{self, AddressFamily, Route};
@@ -23,7 +24,7 @@ use super::{CONNECTIONS_MAX, Network, TcpId};
 use crate::OpContext;
 use fozzy_trace::{Duration, Instant, NodeId};
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Connections that wait to be accepted, unless told otherwise (the value of Rust's and of wasmtime's library).
 const BACKLOG_DEFAULT: u64 = 128;
@@ -72,6 +73,14 @@ pub(super) struct TcpSocket {
     options: SocketOptions,
     /// Handles of the guest that need it.
     handles: u32,
+    /// Whether it is as sockets of Linux are.
+    pub(super) is_linux: bool,
+    /// Whether it stands for IPv4, too, as one of IPv6.
+    pub(super) is_dual: bool,
+    /// `SO_REUSEADDR`.
+    pub(super) reuses: bool,
+    /// Connections that were to be accepted soon when it was shut down, and are not.
+    pub(super) stale: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -86,9 +95,9 @@ pub(super) enum State {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ListenQueue {
     /// Ready to be accepted.
-    queue: VecDeque<SlabKey>,
+    pub(super) queue: VecDeque<SlabKey>,
     /// Soon ready to be accepted.
-    coming: usize,
+    pub(super) coming: usize,
 }
 
 /// What was started and not yet finished.
@@ -101,8 +110,26 @@ enum Operation {
 
 impl TcpSocket {
     fn new(node: NodeId, family: AddressFamily, state: State, options: SocketOptions) -> TcpSocket {
-        let backlog = BACKLOG_DEFAULT;
-        TcpSocket { node, family, state, operation: None, bound: None, port: None, backlog, options, handles: 1 }
+        TcpSocket {
+            node,
+            family,
+            state,
+            operation: None,
+            bound: None,
+            port: None,
+            backlog: BACKLOG_DEFAULT,
+            options,
+            handles: 1,
+            is_linux: false,
+            is_dual: false,
+            reuses: true,
+            stale: 0,
+        }
+    }
+
+    /// Whether it can be given an address of this kind.
+    fn takes(&self, ip: IpAddr) -> bool {
+        address::is_taken_by(ip, self.family, self.is_dual, self.bound)
     }
 
     /// Whether its options can be seen and set.
@@ -142,11 +169,11 @@ impl Network {
         Ok(TcpId(self.tcp.insert(TcpSocket::new(node, family, State::Idle, SocketOptions::default()))))
     }
 
-    fn tcp(&self, id: TcpId) -> &TcpSocket {
+    pub(super) fn tcp(&self, id: TcpId) -> &TcpSocket {
         self.tcp.get(id.0).expect("a socket lives as long as its handles")
     }
 
-    fn tcp_mut(&mut self, id: TcpId) -> &mut TcpSocket {
+    pub(super) fn tcp_mut(&mut self, id: TcpId) -> &mut TcpSocket {
         self.tcp.get_mut(id.0).expect("a socket lives as long as its handles")
     }
 
@@ -173,11 +200,18 @@ impl Network {
             host.tcp_ports.give_back(port);
         }
         match socket.state {
-            State::Connected(key, side) => self.close_end(key, side, leave, context),
+            State::Connected(key, side) => {
+                if let Some(bound) = socket.bound.filter(|_| socket.is_linux && leave == CloseMode::Close) {
+                    self.tcp_linger((socket.node, bound, socket.reuses), (key, side), context.now);
+                }
+                self.close_end(key, side, leave, context);
+            }
             State::Connecting(Some(Ok(key))) => self.close_end(key, ConnectionSide::Client, leave, context),
             State::Listening(listening) => {
-                let address = socket.bound.expect("only what is bound listens");
-                self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));
+                let bound = socket.bound.expect("only what is bound listens");
+                for address in address::heard_at(bound, socket.is_dual) {
+                    self.host_mut(socket.node).listeners.remove(&(address.port(), address.ip()));
+                }
                 for key in listening.queue {
                     self.abandon_end(key, ConnectionSide::Server, context.now, Duration(0));
                 }
@@ -191,6 +225,16 @@ impl Network {
     /// # Errors
     /// As `wasi:sockets/tcp` says.
     pub fn tcp_start_bind(&mut self, id: TcpId, address: SocketAddr) -> Result<(), SocketErrorCode> {
+        self.tcp_take_address(id, address, None)
+    }
+
+    /// Binds a socket that follows WASI; or Linux, where the moment says which addresses are kept.
+    pub(super) fn tcp_take_address(
+        &mut self,
+        id: TcpId,
+        address: SocketAddr,
+        now: Option<Instant>,
+    ) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         if socket.operation.is_some() {
             return Err(SocketErrorCode::ConcurrencyConflict);
@@ -198,12 +242,15 @@ impl Network {
         if socket.bound.is_some() || !matches!(socket.state, State::Idle) {
             return Err(SocketErrorCode::InvalidState);
         }
-        if !address::is_unicast(address.ip()) || !address::is_of_family(address.ip(), socket.family) {
+        if !address::is_unicast(address.ip()) || !socket.takes(address.ip()) {
             return Err(SocketErrorCode::InvalidArgument);
         }
         let node = socket.node;
         if !address::is_bindable(node, address.ip()) {
             return Err(SocketErrorCode::AddressNotBindable);
+        }
+        if now.is_some_and(|now| address.port() != 0 && self.tcp_is_taken(id, address, now)) {
+            return Err(SocketErrorCode::AddressInUse);
         }
         let host = self.host_mut(node);
         let port = match address.port() {
@@ -242,12 +289,17 @@ impl Network {
     ) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_free()?;
-        let is_address = address::is_unicast(remote.ip()) && address::is_of_family(remote.ip(), socket.family);
-        if !is_address || !address::is_remote(remote) {
+        let is_address = address::is_unicast(remote.ip()) && socket.takes(remote.ip());
+        // Of Linux, a port that nobody can have is one at which nobody listens.
+        let is_remote = address::is_remote(remote) || (socket.is_linux && !remote.ip().is_unspecified());
+        if !is_address || !is_remote {
             return Err(SocketErrorCode::InvalidArgument);
         }
         let attempt = self.tcp_attempt(id, address::plain(remote), context);
         let socket = self.tcp_mut(id);
+        if let (true, Err(error)) = (socket.is_linux, &attempt) {
+            return Err(*error);
+        }
         socket.operation = Some(Operation::Connect);
         socket.state = State::Connecting(attempt.err().map(Err));
         self.advance(context.now);
@@ -346,8 +398,9 @@ impl Network {
     }
 
     pub(super) fn becomes_acceptable(&mut self, listener: TcpId, connection: SlabKey, back: Duration, now: Instant) {
+        let is_stale = self.tcp_is_stale(listener);
         match self.tcp.get_mut(listener.0).map(|socket| &mut socket.state) {
-            Some(State::Listening(listening)) => {
+            Some(State::Listening(listening)) if !is_stale => {
                 listening.coming -= 1;
                 listening.queue.push_back(connection);
             }
@@ -398,12 +451,15 @@ impl Network {
     pub fn tcp_start_listen(&mut self, id: TcpId) -> Result<(), SocketErrorCode> {
         let socket = self.tcp(id);
         socket.is_free()?;
-        let (node, address) = (socket.node, socket.bound.ok_or(SocketErrorCode::InvalidState)?);
+        let (node, is_dual) = (socket.node, socket.is_dual);
+        let bound = socket.bound.ok_or(SocketErrorCode::InvalidState)?;
         let host = self.host_mut(node);
-        if host.is_listened_at(address) {
+        if address::heard_at(bound, is_dual).any(|address| host.is_listened_at(address)) {
             return Err(SocketErrorCode::AddressInUse);
         }
-        host.listeners.insert((address.port(), address.ip()), id);
+        for address in address::heard_at(bound, is_dual) {
+            host.listeners.insert((address.port(), address.ip()), id);
+        }
         let socket = self.tcp_mut(id);
         socket.state = State::Listening(ListenQueue::default());
         socket.operation = Some(Operation::Listen);
@@ -434,6 +490,7 @@ impl Network {
         );
         let connection = self.connections.get(key).expect("what waits to be accepted is not closed at this end");
         accepted.bound = Some(connection.end(ConnectionSide::Server).local);
+        (accepted.is_linux, accepted.is_dual, accepted.reuses) = (socket.is_linux, socket.is_dual, socket.reuses);
         self.count_socket(accepted.node)?;
         if let State::Listening(listening) = &mut self.tcp_mut(id).state {
             listening.queue.pop_front();
@@ -557,9 +614,17 @@ impl Network {
         what: Shutdown,
         context: &mut OpContext<'_>,
     ) -> Result<(), SocketErrorCode> {
-        let State::Connected(key, side) = self.tcp(id).state else { return Err(SocketErrorCode::InvalidState) };
-        if matches!(what, Shutdown::Receive | Shutdown::Both) {
-            self.end_reading(key, side);
+        let socket = self.tcp(id);
+        let is_linux = socket.is_linux;
+        if is_linux && matches!(socket.state, State::Listening(_)) {
+            self.tcp_shut_listener(id, what, context.now);
+            return Ok(());
+        }
+        let State::Connected(key, side) = socket.state else { return Err(SocketErrorCode::InvalidState) };
+        match what {
+            Shutdown::Receive | Shutdown::Both if is_linux => self.shut_reading(key, side),
+            Shutdown::Receive | Shutdown::Both => self.end_reading(key, side),
+            Shutdown::Send => {}
         }
         if matches!(what, Shutdown::Send | Shutdown::Both) {
             self.end_writing(key, side, context);

@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod faults;
+mod linux;
 mod random;
 mod states;
 mod streams;

@@ -14,6 +14,7 @@ use super::error::SocketErrorCode;
 use super::event::{Datagram, NetworkEvent};
 use super::link::LinkPath;
 use super::options::{SocketOption, SocketOptions};
+use super::tcp::Shutdown;
 use super::{Network, UdpId};
 use crate::OpContext;
 use crate::fault::{DUPLICATE, REORDER};
@@ -57,6 +58,19 @@ pub(super) struct UdpSocket {
     /// Handles of the guest that need it, and those of them that are streams.
     handles: u32,
     streams: u32,
+    /// Whether it stands for IPv4, too, as one of IPv6.
+    is_dual: bool,
+    /// `SO_REUSEADDR`, which is told and changes nothing.
+    reuses: bool,
+    /// Whether receiving and sending are shut down.
+    shut: (bool, bool),
+}
+
+impl UdpSocket {
+    /// Whether it can be given an address of this kind.
+    fn takes(&self, ip: IpAddr) -> bool {
+        address::is_taken_by(ip, self.family, self.is_dual, self.bound)
+    }
 }
 
 impl Network {
@@ -79,6 +93,9 @@ impl Network {
             error: None,
             handles: 1,
             streams: 0,
+            is_dual: false,
+            reuses: false,
+            shut: (false, false),
         })))
     }
 
@@ -113,7 +130,9 @@ impl Network {
         host.sockets -= 1;
         if let Some(bound) = socket.bound {
             host.udp_ports.give_back(bound.port());
-            host.receivers.remove(&(bound.port(), bound.ip()));
+            for address in address::heard_at(bound, socket.is_dual) {
+                host.receivers.remove(&(address.port(), address.ip()));
+            }
         }
     }
 
@@ -129,24 +148,28 @@ impl Network {
         if socket.bound.is_some() {
             return Err(SocketErrorCode::InvalidState);
         }
-        if !address::is_of_family(address.ip(), socket.family) {
+        if !socket.takes(address.ip()) {
             return Err(SocketErrorCode::InvalidArgument);
         }
-        let node = socket.node;
+        let (node, is_dual) = (socket.node, socket.is_dual);
         if !address::is_bindable(node, address.ip()) {
             return Err(SocketErrorCode::AddressNotBindable);
         }
         let host = self.host_mut(node);
         let port = match address.port() {
             0 => host.udp_ports.take_any()?,
-            _ if host.is_received_at(address) => return Err(SocketErrorCode::AddressInUse),
+            _ if address::heard_at(address, is_dual).any(|address| host.is_received_at(address)) => {
+                return Err(SocketErrorCode::AddressInUse);
+            }
             port => {
                 host.udp_ports.take(port);
                 port
             }
         };
         let bound = SocketAddr::new(address.ip(), port);
-        host.receivers.insert((port, bound.ip()), id);
+        for address in address::heard_at(bound, is_dual) {
+            host.receivers.insert((address.port(), address.ip()), id);
+        }
         let socket = self.udp_mut(id);
         (socket.bound, socket.local, socket.is_binding) = (Some(bound), Some(bound), true);
         Ok(())
@@ -174,12 +197,12 @@ impl Network {
     pub fn udp_stream(&mut self, id: UdpId, remote: Option<SocketAddr>) -> Result<(), SocketErrorCode> {
         let socket = self.udp(id);
         let bound = socket.bound.ok_or(SocketErrorCode::InvalidState)?;
-        let (node, family) = (socket.node, socket.family);
+        let node = socket.node;
         let remote = remote.map(address::plain);
         let local = match remote {
             None => bound,
             Some(remote) => {
-                if !address::is_of_family(remote.ip(), family) || !address::is_remote(remote) {
+                if !socket.takes(remote.ip()) || !address::is_remote(remote) {
                     return Err(SocketErrorCode::InvalidArgument);
                 }
                 if address::route(node, remote.ip(), self.hosts.len()) == Route::None {
@@ -284,7 +307,7 @@ impl Network {
         }
         let socket = self.udp_mut(id);
         let to = match (remote.map(address::plain), socket.peer) {
-            (Some(to), _) if !address::is_of_family(to.ip(), socket.family) || !address::is_remote(to) => {
+            (Some(to), _) if !socket.takes(to.ip()) || !address::is_remote(to) => {
                 return Err(SocketErrorCode::InvalidArgument);
             }
             (None, None) => return Err(SocketErrorCode::InvalidArgument),
@@ -301,7 +324,9 @@ impl Network {
             return Err(SocketErrorCode::AccessDenied);
         }
         let (node, local) = (socket.node, socket.local.ok_or(SocketErrorCode::InvalidState)?);
-        let from = SocketAddr::new(address::source(node, Some(local.ip()), to.ip())?, local.port());
+        // One that has a peer of one family sends to the other family from its own address there.
+        let own = socket.bound.filter(|_| local.is_ipv4() != to.is_ipv4()).unwrap_or(local);
+        let from = SocketAddr::new(address::source(node, Some(own.ip()), to.ip())?, local.port());
         match address::route(node, to.ip(), self.hosts.len()) {
             Route::None => return Err(SocketErrorCode::RemoteUnreachable),
             Route::Nobody => {}
@@ -364,7 +389,10 @@ impl Network {
         let Datagram { number, socket: sender, machine, from, to, bytes, there } = datagram;
         let receiver = self.hosts[machine.0 as usize].receiver(to);
         let hears = |socket: &UdpSocket| {
-            let is_address = socket.local.is_some_and(|local| address::overlap(local.ip(), to.ip()));
+            let is_local = |local: SocketAddr| {
+                address::heard_at(local, socket.is_dual).any(|local| address::overlap(local.ip(), to.ip()))
+            };
+            let is_address = socket.local.is_some_and(is_local);
             is_address && socket.peer.is_none_or(|peer| peer == from)
         };
         match receiver.and_then(|id| self.udp.get_mut(id.0)).filter(|socket| hears(socket)) {
@@ -424,12 +452,68 @@ impl Network {
         Ok(received.into_iter().map(|one| (one.from, one.bytes)).collect())
     }
 
+    /// The new socket is as those of Linux from now on.
+    pub fn udp_follow_linux(&mut self, id: UdpId) {
+        let socket = self.udp_mut(id);
+        socket.is_dual = socket.family == AddressFamily::Ipv6;
+    }
+
+    /// Sets `SO_REUSEADDR` of a socket that follows Linux. Two sockets of datagrams with one address are refused nevertheless.
+    pub fn udp_set_reuse(&mut self, id: UdpId, reuses: bool) {
+        self.udp_mut(id).reuses = reuses;
+    }
+
+    /// `SO_REUSEADDR`.
+    #[must_use]
+    pub fn udp_reuses(&self, id: UdpId) -> bool {
+        self.udp(id).reuses
+    }
+
+    /// Sets `IPV6_V6ONLY` of a socket of IPv6 that follows Linux.
+    ///
+    /// # Errors
+    /// `invalid-state` when it has an address.
+    pub fn udp_set_v6_only(&mut self, id: UdpId, is_only: bool) -> Result<(), SocketErrorCode> {
+        let socket = self.udp_mut(id);
+        if socket.bound.is_some() {
+            return Err(SocketErrorCode::InvalidState);
+        }
+        socket.is_dual = !is_only;
+        Ok(())
+    }
+
+    /// Whether it stands for IPv4, too, as one of IPv6.
+    #[must_use]
+    pub fn udp_is_dual(&self, id: UdpId) -> bool {
+        self.udp(id).is_dual
+    }
+
+    /// Shuts a socket with a peer down, as Linux does: a receive finds nothing where nothing has come, and nothing is sent.
+    ///
+    /// # Errors
+    /// `invalid-state` when it has no peer.
+    pub fn udp_shutdown(&mut self, id: UdpId, what: Shutdown) -> Result<(), SocketErrorCode> {
+        let socket = self.udp_mut(id);
+        if socket.peer.is_none() {
+            return Err(SocketErrorCode::InvalidState);
+        }
+        socket.shut.0 |= what != Shutdown::Send;
+        socket.shut.1 |= what != Shutdown::Receive;
+        Ok(())
+    }
+
+    /// Whether receiving, and whether sending, are shut down.
+    #[must_use]
+    pub fn udp_is_shut(&self, id: UdpId) -> (bool, bool) {
+        self.udp(id).shut
+    }
+
     /// The error that the next operation would return; it is told once.
     pub fn udp_take_error(&mut self, id: UdpId) -> Option<SocketErrorCode> {
         self.udp_mut(id).error.take()
     }
 
     pub(super) fn udp_is_readable(&self, id: UdpId) -> bool {
-        self.udp.get(id.0).is_none_or(|socket| !socket.inbox.is_empty() || socket.error.is_some())
+        self.udp.get(id.0).is_none_or(|socket| !socket.inbox.is_empty() || socket.error.is_some() || socket.shut.0)
     }
 }
