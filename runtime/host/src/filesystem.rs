@@ -242,7 +242,7 @@ impl Host {
 
     /// Opens a handle that the disk or the real computer has granted; `grant` holds the node for it, and a live file
     /// is held here.
-    async fn on_disk_open<R>(
+    async fn on_disk_open<R: 'static>(
         &mut self,
         import: Import,
         rep: u32,

@@ -123,7 +123,8 @@ impl Faults {
             Ok(Rule { kind, plan: plan.clone(), on_disk_of, tally })
         });
         let rules = rules.collect::<Result<Vec<Rule>, _>>()?;
-        let has_machine_rules = rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
+        let has_machine_rules =
+            rules.iter().any(|rule| [KILL.name, PAUSE.name, RESTART.name].contains(&rule.kind.name));
         Ok(Faults { rules, has_machine_rules, asks_machines: has_machine_rules, ..Faults::default() })
     }
 
