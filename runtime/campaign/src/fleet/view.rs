@@ -449,7 +449,7 @@ mod tests {
             let view = FleetView { store: &store, collection: &collection, named: None };
             let of_target = view.target("app-1", folder.path(), 0).expect("it answers").expect("it is collected");
             let row = view.document().expect("it answers").failures.remove(0);
-            assert_eq!(of_target.failures, [row.clone()]);
+            assert_eq!(of_target.failures, std::slice::from_ref(&row));
             (row.trace_missing, row.command.is_some(), row.trace_path.is_some(), row.build)
         };
         let (trace, build) = (store.put_blob(b"a trace").expect("kept"), Digest::of(b"a build"));
