@@ -56,6 +56,13 @@ fn embed() -> Result<(), String> {
     GUESTS.iter().try_for_each(|guests| guests.build(&repository, &out, variable("CARGO")?))
 }
 
+/// Where the guests are compiled: beside the folders of the runs of this script, of which lints, documentation and builds have one each.
+/// What the first of them has compiled, cargo finds fresh for the others.
+fn compiled(out: &Path) -> PathBuf {
+    // <target>/<profile>/build/fozzy-campaign-<hash>/out
+    out.ancestors().nth(2).unwrap_or(out).join("fozzy-campaign-guests")
+}
+
 /// Makes what is embedded of a file. A higher level takes seconds more for a fiftieth.
 fn deflate(name: &str, out: &Path) -> Result<(), String> {
     const LEVEL: u8 = 6;
@@ -125,6 +132,7 @@ const GUESTS: [Guests; 2] = [
 impl Guests {
     fn build(&self, repository: &Path, out: &Path, cargo: PathBuf) -> Result<(), String> {
         let folder = repository.join(self.folder);
+        let target = compiled(out);
         let home = cargo_home();
         let mut flags = vec![format!("--remap-path-prefix={}=fozzy", repository.display())];
         flags.extend(home.map(|home| format!("--remap-path-prefix={}=cargo", home.display())));
@@ -137,7 +145,7 @@ impl Guests {
         }
         let built = cargo
             .args(["build", "--release", "--locked", "--quiet", "--target", TARGET, "--target-dir"])
-            .arg(out.join("player"))
+            .arg(&target)
             .args(self.flags)
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
             // An example is built to be looked into, and what is embedded is not.
@@ -150,7 +158,7 @@ impl Guests {
             return Err(format!("{} does not build: {}", folder.display(), String::from_utf8_lossy(&built.stderr)));
         }
         self.files.iter().try_for_each(|(name, built)| {
-            let wasm = out.join("player").join(TARGET).join("release").join(built);
+            let wasm = target.join(TARGET).join("release").join(built);
             std::fs::copy(&wasm, out.join(name))
                 .map_err(|error| format!("{} cannot be copied: {error}", wasm.display()))?;
             deflate(name, out)
