@@ -105,7 +105,8 @@ impl Workshop {
             return;
         }
         self.renew(&stamped, &inputs, || {
-            let mut cargo = self.cargo(&self.intermediate("rust").join(batch.workspace));
+            // One folder for both workspaces: a crate of others that both use is compiled once. Programs are copied from it at once.
+            let mut cargo = self.cargo(&self.intermediate("rust"));
             cargo.args(["build", "--release", "--locked", "--message-format=json-render-diagnostics"]);
             cargo.args(["--target", batch.target.triple()]).args(batch.arguments).current_dir(&root);
             for (folder, built) in artifacts(&run(&mut cargo).stdout) {
