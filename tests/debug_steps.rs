@@ -5,10 +5,10 @@
 //! goto P, look, anything, goto P, look ─▶ the same
 //! ```
 
-use crate::corpus::DebugSample;
+use crate::corpus::{self, DebugSample};
 use crate::debug_machines;
 use crate::fozzy::{Fozzy, repository};
-use crate::{profile, tier};
+use crate::tier;
 use std::collections::BTreeMap;
 
 /// What each command printed.
@@ -190,22 +190,34 @@ fn what_is_seen_at_a_position_does_not_depend_on_the_way_to_it() {
     }
 }
 
-/// Real programs, with the variables of their source: C, and two machines of Rust that talk over the network.
+/// A store and its two buyers: a small program in Rust on three machines, which talk over the network.
+fn store_and_buyers() -> Fozzy {
+    let fozzy = Fozzy::new();
+    std::fs::copy(corpus::component("stock"), fozzy.path("stock.wasm")).expect("it is built");
+    let node = |name: &str, ends: &str, args: &str| {
+        format!("[[node]]\nname = '{name}'\ncomponent = 'stock.wasm'\nends = '{ends}'\nargs = [{args}]\n")
+    };
+    let nodes = node("store", "never", "'serve'") + &node("other", "ok", "'buy', '1', '20', 'mended'");
+    fozzy.write("plan.toml", format!("args = ['buy', '0', '20', 'mended']\n{nodes}"));
+    let args = ["run", "stock.wasm", "--plan", "plan.toml", "--seed", "3", "--record", "run.fozzy"];
+    fozzy.run(&args).exits(0);
+    fozzy
+}
+
+/// Real programs, with the variables of their source: C, and machines of Rust that talk over the network.
 #[test]
 fn variables_of_real_programs_do_not_depend_on_the_way_to_them() {
     let looks = &["where", "bt", "info locals", "info wasm", "info memory", "info machines"];
     let in_c = Fozzy::new();
     let module = DebugSample::CDebug.module().display().to_string();
     in_c.run(&["run", &module, "--record", "run.fozzy", "--no-store"]).exits(0);
-    let machines = profile::two_machines();
-    std::fs::rename(machines.path("n.fozzy"), machines.path("run.fozzy")).expect("it was recorded");
     for run in [
         RandomRun {
             fozzy: in_c,
             setup: &["break work", "break values.c:22 if i == 2", "watch total", "goto end"],
             looks,
         },
-        RandomRun { fozzy: machines, setup: &["break main", "goto end"], looks },
+        RandomRun { fozzy: store_and_buyers(), setup: &["break main", "goto end"], looks },
     ] {
         same_everywhere(&run, returns(15));
     }

@@ -320,7 +320,7 @@ fn a_function_that_does_more_is_named_in_twenty_programs_and_equal_runs_differ_i
 }
 
 /// A client and a server over the network, recorded as `n.fozzy`.
-pub(crate) fn two_machines() -> Fozzy {
+fn two_machines() -> Fozzy {
     let fozzy = Fozzy::new();
     for name in ["net-client", "net-server"] {
         std::fs::copy(corpus::component(name), fozzy.path(&format!("{name}.wasm"))).expect("it is built");
