@@ -1,8 +1,9 @@
 //! The two hosts, each given the same arguments, environment and standard input, and an empty disk with `/tmp`.
 
 use super::http::{self, Hooks, Server};
+use crate::fozzy::cache_folder;
 use bytes::Bytes;
-use fozzy_engine::{OutputKind, Program, Session, Switches};
+use fozzy_engine::{Cache, OutputKind, Program, Session, Switches};
 use fozzy_live::{LiveComputer, LiveOptions};
 use fozzy_trace::plan::{ArrivalPlan, ArrivalTime, Backend, Backends, ChannelPlan, Inputs, MachinePlan, StdinPlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
@@ -255,7 +256,9 @@ impl Ours {
     pub(super) fn of(guest: &Path) -> Ours {
         let switches = Switches::of(&Plan::default());
         let component = component(guest);
-        let program = Program::new(component.clone().into(), switches, None).expect("the guest compiles");
+        // Three tests need the same one.
+        let cache = Cache::open(&cache_folder()).expect("the target folder can be written");
+        let program = Program::new(component.clone().into(), switches, Some(&cache)).expect("the guest compiles");
         Ours { component, program, live: false }
     }
 
