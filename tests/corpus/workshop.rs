@@ -591,6 +591,8 @@ pub(super) fn install_node(whose: &str) {
 
 /// Installs those of Debian's packages that are missing. Only tier two comes here.
 fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
+    // Fetched once for all that this process installs.
+    static LISTS: OnceLock<()> = OnceLock::new();
     assert!(tier::is_two(), "{whose} would change this machine");
     let missing = || packages.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package);
     if missing().next().is_none() {
@@ -606,7 +608,9 @@ fn install_missing(whose: &str, packages: &[(&'static str, &str)]) {
     let user = text(run(Command::new("id").arg("-u")));
     assert!(user.trim() == "0", "only root can install them, and {advice}");
     say(&format!("installing {}", names.join(" ")));
-    run(Command::new("apt-get").arg("update"));
+    LISTS.get_or_init(|| {
+        run(Command::new("apt-get").arg("update"));
+    });
     run(Command::new("apt-get")
         .args(["install", "-y", "--no-install-recommends"])
         .args(&names)
