@@ -290,8 +290,9 @@ impl World {
             return None;
         }
         match action {
-            NemesisAction::Kill | NemesisAction::PowerLoss if nemeses.edition >= Edition::TENTH => {
-                strike.draw_calls(at, chance);
+            NemesisAction::Kill if nemeses.edition >= Edition::TENTH => strike.draw_calls(at, Doom::Killed, chance),
+            NemesisAction::PowerLoss if nemeses.edition >= Edition::TENTH => {
+                strike.draw_calls(at, Doom::PowerLoss, chance);
             }
             NemesisAction::ClockStrobe => {
                 let length = strike.until.since(at).0;
@@ -451,7 +452,7 @@ struct NemesisStrike {
     grudge: Grudge,
     /// What becomes of machines, and what ends that.
     orders: Vec<(NodeId, MachineOrder, Option<MachineOrder>)>,
-    /// Machines whose programs end before a call instead of at once.
+    /// Machines whose programs end before a call, of their own or of another one, instead of at once.
     calls: Vec<CallOrder>,
     windows: Vec<LinkWindow>,
     words: String,
@@ -473,17 +474,30 @@ impl NemesisStrike {
         }
     }
 
-    /// Draws for each machine, in the order of their numbers, before which of its next calls its program ends; a nemesis that is too short
-    /// for that ends it at once.
-    fn draw_calls(&mut self, at: Instant, chance: &mut Chance<'_>) {
+    /// Draws before which of its next calls a program ends: when it is killed for each machine, in the order of their numbers; when power
+    /// is lost for one of them, as all lose it then. A nemesis that is too short for that ends programs at once.
+    fn draw_calls(&mut self, at: Instant, doom: Doom, chance: &mut Chance<'_>) {
         if halfway(at, self.until) <= at {
             return;
         }
-        self.orders.sort_unstable_by_key(|(node, ..)| *node);
-        for (node, order, _) in &self.orders {
-            let nth = chance.one_of("call", &CALLS);
-            if let (MachineOrder::End(doom), 1..) = (*order, nth) {
-                self.calls.push(CallOrder::new(*node, doom, nth));
+        // They are in order, and each stands there once.
+        let nodes: Vec<NodeId> = self.hits.iter().copied().collect();
+        match doom {
+            Doom::Killed => {
+                for node in nodes {
+                    let nth = chance.one_of("call", &CALLS);
+                    if nth > 0 {
+                        self.calls.push(CallOrder::new(node, doom, Some(nth)));
+                    }
+                }
+            }
+            Doom::PowerLoss => {
+                let nth = chance.one_of("call", &CALLS);
+                if nth > 0 {
+                    let first = chance.one_of("whose call", &nodes);
+                    let order = |node: NodeId| CallOrder::new(node, doom, (node == first).then_some(nth));
+                    self.calls.extend(nodes.iter().copied().map(order));
+                }
             }
         }
     }

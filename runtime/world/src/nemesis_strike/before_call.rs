@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! n1 begins a call ─▶ is it the one?   yes ─▶ the program is gone, and the call was not made
+//!                      and of a loss of power: the others are gone where they wait, at the same moment
 //! halfway          ─▶ who has made fewer calls until then is gone where it waits
 //! ```
 //!
@@ -9,7 +10,7 @@
 //! Not here: counting calls (`fault/nemesis/call_order.rs`), which calls count (`machine_faults.rs` of `fozzy-host`).
 
 use super::{StrikeNotice, tell_strike};
-use crate::fault::{CallOrder, Nemeses};
+use crate::fault::{ActiveNemesis, CallOrder, Nemeses};
 use crate::machine_order::{Doom, MachineOrder};
 use crate::{OpContext, World};
 use fozzy_trace::{CopyOnWrite, Instant, NodeId};
@@ -17,15 +18,19 @@ use std::collections::BTreeSet;
 
 impl World {
     /// The program of the moment's machine begins a call: how it ends before that, if a nemesis has waited for this one.
-    pub fn doom_before_call(&self, context: &mut OpContext<'_>) -> Option<Doom> {
+    pub fn doom_before_call(&mut self, context: &mut OpContext<'_>) -> Option<Doom> {
         let (node, now, calls) = (context.node, context.now, context.decider.calls());
-        let is_awaited = context.faults.nemeses.as_ref().is_some_and(|nemeses| nemeses.awaits_call(node));
+        let is_awaited = context.faults.nemeses.as_ref().is_some_and(|nemeses| nemeses.awaits_call(node, now));
         if !is_awaited {
             return None;
         }
         let mut nemeses = context.faults.nemeses.take()?.into_inner();
-        let taken = nemeses.take_call_order(node, now, calls);
-        if let Some((_, id)) = taken {
+        let taken = nemeses.take_call_order(node, calls);
+        if let Some((doom, id)) = taken {
+            let of_power = nemeses.active.iter_mut().find(|active| active.id == id && doom == Doom::PowerLoss);
+            if let Some(active) = of_power {
+                self.end_rest(active, false);
+            }
             self.strike_late(&mut nemeses, (id, node), now, context);
         }
         context.faults.nemeses = Some(CopyOnWrite::new(nemeses));
@@ -37,8 +42,18 @@ impl World {
     pub(super) fn pass_halfway(&mut self, nemeses: &mut Nemeses, id: u64, at: Instant, context: &mut OpContext<'_>) {
         let Some(place) = nemeses.active.iter().position(|active| active.id == id) else { return };
         let active = &mut nemeses.active[place];
-        // Time may have gone on without any machine, to the end: then nobody sees it. And a program may have ended by itself.
+        // Time may have gone on without any machine, to the end: then nobody sees it.
         let is_over = active.until <= context.now;
+        match self.end_rest(active, is_over) {
+            Some(first) => self.strike_late(nemeses, (id, first), at, context),
+            None if nemeses.active[place].has_struck => {}
+            None => drop(nemeses.active.remove(place)),
+        }
+    }
+
+    /// Programs of a nemesis that have not come to their calls end where they wait: which the first one is. Those that have ended by
+    /// themselves are not hit any more, and none is when all is over.
+    fn end_rest(&mut self, active: &mut ActiveNemesis, is_over: bool) -> Option<NodeId> {
         let can_strike = |order: &CallOrder| !is_over && self.node(order.node).exit.is_none();
         let (orders, missed): (Vec<_>, Vec<_>) = std::mem::take(&mut active.calls).into_iter().partition(can_strike);
         let missed: BTreeSet<NodeId> = missed.into_iter().map(|order| order.node).collect();
@@ -47,11 +62,7 @@ impl World {
         for order in &orders {
             self.obey(order.node, MachineOrder::End(order.doom));
         }
-        match orders.first() {
-            Some(first) => self.strike_late(nemeses, (id, first.node), at, context),
-            None if nemeses.active[place].has_struck => {}
-            None => drop(nemeses.active.remove(place)),
-        }
+        orders.first().map(|order| order.node)
     }
 
     /// A nemesis that has waited for calls strikes a machine. It has struck from the first one on.

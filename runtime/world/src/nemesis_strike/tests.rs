@@ -671,6 +671,40 @@ fn a_program_that_makes_fewer_calls_ends_halfway() {
 }
 
 #[test]
+fn machines_that_lose_power_lose_it_at_one_moment() {
+    let doomed = |lab: &Lab| [1, 2, 3].map(|node| lab.world.node(NodeId(node)).doomed);
+    let call_twice = |lab: &mut Lab| [1, 2, 3, 1, 2, 3].into_iter().find(|node| lab.call(*node).is_some());
+    let mut lab = ended_before_calls("power-loss", "*", answer_of(2));
+    let begin = lab.step_to_begin();
+    assert_eq!((lab.strikes(), doomed(&lab)), (0, [None; 3]));
+    lab.world.clock.advance_to(begin.after(Duration(SECOND)));
+    let struck = call_twice(&mut lab).expect("one of them is waited for");
+    // The host ends the program of the one that makes the call.
+    assert_eq!(doomed(&lab), [1, 2, 3].map(|node| (node != struck).then_some(Doom::PowerLoss)));
+    assert_eq!((lab.strikes(), lab.world.faults.strikes_machines()), (1, false));
+    assert_eq!(lab.world.faults.report().rules[0].first[0].target, "n1, n2, n3 for 3s");
+    while !lab.nemeses().active.is_empty() {
+        lab.step();
+    }
+    assert_eq!((lab.strikes(), doomed(&lab)), (1, [None; 3]));
+
+    // Nor do those go on that have made none of the calls; who has ended by itself loses nothing.
+    for (gone, others) in [(1, "n2, n3 for "), (2, "n1, n3 for "), (3, "n1, n2 for ")] {
+        let mut lab = ended_before_calls("power-loss", "*", answer_of(2));
+        let begin = lab.step_to_begin();
+        lab.world.node_mut(NodeId(gone)).exit = Some(GuestExit::Code(0));
+        let early = if gone == struck { None } else { call_twice(&mut lab) };
+        assert_eq!((early.is_some(), lab.strikes() == 1), (gone != struck, gone != struck), "n{gone}");
+        lab.step_to(begin.after(Duration(2 * SECOND)));
+        let ended = doomed(&lab).into_iter().flatten().count() + usize::from(early.is_some());
+        assert_eq!((lab.strikes(), ended), (1, 2), "n{gone}");
+        let report = lab.world.faults.report();
+        assert!(report.rules[0].first[0].target.starts_with(others), "{:?}", report.rules[0].first);
+        assert!(!lab.nemeses().is_down(NodeId(gone)));
+    }
+}
+
+#[test]
 fn a_strike_that_comes_at_once_waits_for_no_call() {
     let mut ninth = ended_before_calls("kill", "n1", answer_of(3));
     ninth.world.faults.nemeses.as_mut().expect("there is one").edition = Edition::NINTH;

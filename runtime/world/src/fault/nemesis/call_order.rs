@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Only those calls count that others can see, that may wait, or that are about files: what a program does between them is the same
-//! whenever it ends.
+//! whenever it ends. Programs are killed one by one. Machines that lose power lose it at one moment, as if they hung on one wire: one of
+//! them is drawn, and before one of its calls the others are off, too.
 //!
 //! Invariant: when a nemesis ends none of its orders is left, as they come halfway at the latest.
 //! Not here: who gets such an order (`nemesis_strike.rs`), what becomes of the machine (`nemesis_strike/before_call.rs`).
@@ -16,13 +17,13 @@ use super::Nemeses;
 use crate::machine_order::Doom;
 use fozzy_trace::{Instant, NodeId};
 
-/// A program is to be gone before one of the next calls that it makes.
+/// A program is to be gone before one of the next calls that it makes, or that another one makes.
 #[derive(Clone, Debug)]
 pub(crate) struct CallOrder {
     pub(crate) node: NodeId,
     pub(crate) doom: Doom,
-    /// Before which call, from one on.
-    nth: u32,
+    /// Before which call, from one on; `None` for one that goes when another one of the same nemesis does.
+    nth: Option<u32>,
     /// Calls that it has begun meanwhile.
     begun: u32,
     /// How many calls of all machines were over when it began the last of them.
@@ -30,7 +31,7 @@ pub(crate) struct CallOrder {
 }
 
 impl CallOrder {
-    pub(crate) fn new(node: NodeId, doom: Doom, nth: u32) -> CallOrder {
+    pub(crate) fn new(node: NodeId, doom: Doom, nth: Option<u32>) -> CallOrder {
         CallOrder { node, doom, nth, begun: 0, last: None }
     }
 
@@ -40,7 +41,12 @@ impl CallOrder {
         if self.last != Some(calls) {
             (self.last, self.begun) = (Some(calls), self.begun + 1);
         }
-        self.begun >= self.nth
+        self.nth.is_some_and(|nth| self.begun >= nth)
+    }
+
+    /// Whether it waits for a call of this machine.
+    fn awaits(&self, node: NodeId) -> bool {
+        self.node == node && self.nth.is_some()
     }
 }
 
@@ -50,17 +56,17 @@ impl Nemeses {
         self.active.iter().any(|active| !active.calls.is_empty())
     }
 
-    /// Whether one waits for a call of this machine.
-    pub(crate) fn awaits_call(&self, node: NodeId) -> bool {
-        self.active.iter().any(|active| active.calls.iter().any(|order| order.node == node))
+    /// Whether one waits for a call of this machine. After half of it, it ends programs without one, when machines switch.
+    pub(crate) fn awaits_call(&self, node: NodeId, now: Instant) -> bool {
+        self.active.iter().any(|active| now < active.halfway && active.calls.iter().any(|order| order.awaits(node)))
     }
 
-    /// A machine begins a call while so many of all machines are over. If its order is due: how its program ends, and the number of the
-    /// nemesis. After half of that it comes without a call, when machines switch.
-    pub(crate) fn take_call_order(&mut self, node: NodeId, now: Instant, calls: u64) -> Option<(Doom, u64)> {
-        let active = self.active.iter_mut().find(|active| active.calls.iter().any(|order| order.node == node))?;
-        let place = active.calls.iter().position(|order| order.node == node)?;
-        if active.halfway <= now || !active.calls[place].count(calls) {
+    /// A machine that is waited for begins a call, while so many of all machines are over. If its order is due: how its program ends, and
+    /// the number of the nemesis.
+    pub(crate) fn take_call_order(&mut self, node: NodeId, calls: u64) -> Option<(Doom, u64)> {
+        let active = self.active.iter_mut().find(|active| active.calls.iter().any(|order| order.awaits(node)))?;
+        let place = active.calls.iter().position(|order| order.awaits(node))?;
+        if !active.calls[place].count(calls) {
             return None;
         }
         Some((active.calls.swap_remove(place).doom, active.id))
