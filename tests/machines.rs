@@ -200,6 +200,28 @@ fn a_machine_that_waits_to_start_again_is_down() {
     fozzy.run(&["replay", "run.fozzy"]).exits(0);
 }
 
+#[test]
+fn a_machine_that_is_killed_while_it_waits_to_start_again_does_not_start() {
+    let fozzy = Fozzy::new();
+    fozzy.write("main.wat", SLEEPER);
+    fozzy.write("none.wat", r#"(module (memory (export "memory") 1) (func (export "_start")))"#);
+    let nemesis =
+        "[[nemesis]]\nkind = \"kill\"\nhits = [\"one\"]\ninterval = \"1s\"\nlasts = [\"3s\"]\nrate = 1.0\ntimes = 1\n";
+    let plan = format!("[[node]]\nname = \"w\"\ncomponent = \"none.wat\"\nrestart = \"2s\"\n{nemesis}");
+    fozzy.write("plan.toml", plan);
+    // At once or halfway: it makes no call.
+    for seed in 1..=8 {
+        let words = format!(
+            "run main.wat --plan plan.toml --seed {seed} --record run.fozzy --record-collision overwrite --json"
+        );
+        let ran = fozzy.run(&words.split(' ').collect::<Vec<_>>()).exits(0).json();
+        let restarts = ran["nodes"][0]["restarts"].as_u64().expect("it restarts");
+        assert_eq!((&ran["status"], &ran["faults"][0]["strikes"]), (&"pass".into(), &1.into()), "{ran:#}");
+        assert!((1..=2).contains(&restarts), "seed {seed}: {restarts}");
+        fozzy.run(&["replay", "run.fozzy"]).exits(0);
+    }
+}
+
 /// Waits a hundred times for ten milliseconds.
 const NAPPER: &str = r#"(module
   (import "wasi_snapshot_preview1" "poll_oneoff" (func $poll (param i32 i32 i32 i32) (result i32)))

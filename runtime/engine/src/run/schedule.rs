@@ -504,13 +504,18 @@ async fn live(
     host.comparisons = compared.map(|compared| compared as _);
     host.observer = observer;
     host.run.begin();
+    let heeds_doom = host.run.world.plan.edition >= Edition::TENTH;
+    let machine = host.run.world.node_mut(launch.node);
     // After a loss of power, the guest waited for its machine.
-    host.run.world.node_mut(launch.node).waiting.clear();
-    let (mut host, outcome, fuel_left) = match launch.entry {
-        GuestEntry::Run if program.is_scenario() || is_called(&host) => {
+    machine.waiting.clear();
+    // Meanwhile it may have been ordered to be gone. Before edition 10 it began all the same, and went when it waited.
+    let doomed = if heeds_doom { machine.doomed.take() } else { None };
+    let (mut host, outcome, fuel_left) = match (launch.entry, doomed) {
+        (_, Some(doom)) => (host, Err(wasmtime::Error::new(GuestStop::from(doom))), limits.fuel),
+        (GuestEntry::Run, None) if program.is_scenario() || is_called(&host) => {
             scenario::drive(program, host, limits.fuel, earlier).await
         }
-        entry => {
+        (entry, None) => {
             let (mut store, filled) = store(program, host, limits.fuel);
             let outcome = match filled {
                 Ok(()) => call(program, entry, &mut store).await,
