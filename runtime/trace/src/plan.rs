@@ -159,8 +159,9 @@ pub struct Plan {
 ///   arrives counts; when all machines are healed, no packet, and no repetition of one, waits for the end of a nemesis any more; and a
 ///   nemesis that is over before any machine goes on has not struck.
 /// - tenth: a slow disk holds up its own machine only, while the others go on; and a nemesis that kills a machine or takes its power may
-///   come between two calls that its program makes in a row; and sockets of WASI preview 1 are as those of Linux: hangups of a poll, `[::]`
-///   for IPv4 too, `SO_REUSEADDR`, shutdowns, connections to the own machine that are waited for.
+///   come between two calls that its program makes in a row; who is to be gone before it begins does not begin; and sockets of WASI
+///   preview 1 are as those of Linux: hangups of a poll, `[::]` for IPv4 too, `SO_REUSEADDR`, shutdowns, connections to the own machine
+///   that are waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
