@@ -228,8 +228,8 @@ impl Network {
         self.end_node(node, |_| CloseMode::Close, context);
     }
 
-    /// The program of a machine is killed. Sockets that follow Linux are closed as its kernel closes them; the others reset their peers, and
-    /// what they had not sent is gone.
+    /// The program of a machine is killed. Sockets that follow Linux are closed as its kernel closes them; the others reset their
+    /// peers, and what they had not sent is gone.
     pub fn kill_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
         let leave = |socket: &TcpSocket| if socket.is_linux { CloseMode::Close } else { CloseMode::Abort };
         self.end_node(node, leave, context);
