@@ -41,11 +41,11 @@ use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{DatagramStep, Instant, NodeId};
 use link::Links;
-use linux_tcp::LingeringAddress;
+use linux_tcp::LingeringEnd;
 use message_log::MessageLog;
 use ports::PortTable;
 use slab::{Slab, SlabKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ struct Host {
     listeners: BTreeMap<(u16, IpAddr), TcpId>,
     receivers: BTreeMap<(u16, IpAddr), UdpId>,
     /// Of sockets that follow Linux.
-    lingering: BTreeMap<(u16, IpAddr), LingeringAddress>,
+    lingering: VecDeque<LingeringEnd>,
 }
 
 /// Who is bound to the address, or to all addresses.
@@ -306,7 +306,10 @@ impl Network {
                 self.bytes_arrive(connection, from, count, back, at)
             }
             NetworkEvent::Fin { connection, from } => self.fin_arrives(connection, from),
-            NetworkEvent::Reset { connection, to } => self.breaks(connection, to, SocketErrorCode::ConnectionReset),
+            NetworkEvent::Reset { connection, to } => {
+                self.tcp_stops_lingering((connection, to));
+                self.breaks(connection, to, SocketErrorCode::ConnectionReset);
+            }
             NetworkEvent::GiveUp { connection, to } => self.breaks(connection, to, SocketErrorCode::Timeout),
             NetworkEvent::Datagram(datagram) => self.datagram_arrives(*datagram, at),
             NetworkEvent::Unheard { socket, to } => self.datagram_unheard(socket, to),

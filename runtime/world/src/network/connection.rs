@@ -222,6 +222,7 @@ impl Network {
             self.held -= pipe.discard();
             if is_closed {
                 self.events.push(now.after(back), NetworkEvent::Reset { connection: key, to: from });
+                self.tcp_stops_lingering((key, from.other()));
             }
         }
     }

@@ -102,6 +102,34 @@ fn who_shuts_down_first_keeps_its_address_too() {
 }
 
 #[test]
+fn no_address_of_a_connection_that_is_reset_is_kept() {
+    let mut lab = Lab::new();
+    for writes in [false, true] {
+        let listener = lab.listener_of_linux(false);
+        let (client, _) = lab.connection_with(listener);
+        lab.ask(|network, context| network.kill_node(SERVER, context));
+        if writes {
+            lab.write(client, b"late").expect("there is room");
+        }
+        lab.settle();
+        assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, false).is_ok(), writes, "writes: {writes}");
+        lab.ask(|network, context| network.lose_node(SERVER, context));
+    }
+    // Whoever goes without having read all resets it, too.
+    let listener = lab.listener_of_linux(false);
+    let (client, server) = lab.connection_with(listener);
+    lab.write(server, b"unread").expect("there is room");
+    lab.close(server);
+    lab.close(listener);
+    lab.settle();
+    assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, false), Err(AddressInUse));
+    lab.close(client);
+    lab.settle();
+    lab.bound(SERVER, SERVER_ADDRESS, false).expect("a free address");
+    lab.end();
+}
+
+#[test]
 fn a_socket_of_ipv6_stands_for_ipv4_too() {
     let mut lab = Lab::new();
     let listener = lab.bound(SERVER, "[::]:80", true).expect("a free address");
