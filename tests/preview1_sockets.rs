@@ -439,6 +439,37 @@ fn an_address_is_shared_as_on_linux() {
 }
 
 #[test]
+fn a_server_that_is_killed_with_a_connection_needs_so_reuseaddr_to_bind_again() {
+    let wait = ("poll_oneoff 880 128 1 192", 0);
+    for (reuses, passes) in [("set 8 0", false), ("set 8 1", true)] {
+        let steps = [
+            ("set 32 0x0100007f", 0),
+            ("sock_open 1 2 0", 0),
+            (reuses, 0),
+            ("sock_setsockopt *0 0 0 8 4", 0),
+            ("sock_bind *0 16 8080", 0),
+            ("sock_listen *0 8", 0),
+            ("sock_open 1 2 4", 0),
+            ("sock_connect *4 16 8080", 0),
+            ("sock_accept_v1 *0 948", 0),
+            wait,
+            // It is killed before this one, and begins anew a second later.
+            wait,
+        ];
+        let fozzy = Fozzy::new();
+        fozzy.write("main.wat", program(&steps));
+        let kill = "[[fault]]\nkind = \"restart\"\ntarget = \"main\"\nrate = \"100%\"\nstart = \"50ms\"\ntimes = 1\n";
+        fozzy.write("plan.toml", kill);
+        let ran = fozzy.run(&["run", "main.wat", "--plan", "plan.toml", "--record", "a.fozzy", "--json"]).json();
+        assert_eq!(ran["faults"][0]["strikes"], 1, "{ran:#}");
+        let shown = fozzy.run(&["trace", "show", "a.fozzy"]).out();
+        assert_eq!((ran["status"] == "pass", shown.contains("err(addrinuse)")), (passes, !passes), "{ran:#}\n{shown}");
+        let replayed = fozzy.run(&["replay", "a.fozzy", "--json"]).json();
+        assert_eq!(replayed["replay"]["equal"], true, "{replayed:#}");
+    }
+}
+
+#[test]
 fn a_poll_says_who_hangs_up() {
     let poll = ("poll_oneoff 64 128 1 192", 0);
     answers_as_expected(&[

@@ -397,7 +397,15 @@ impl Host {
         match read {
             CallProgress::Done(Ok(bytes)) => {
                 self.moved(bytes.len() as u64);
-                Ok(self.write_all(import, to, &bytes).await?.map(|written| written.map(|()| bytes.len() as u64)))
+                loop {
+                    match self.write_all(import, to, &bytes).await? {
+                        CallProgress::Done(written) => {
+                            return Ok(CallProgress::Done(written.map(|()| bytes.len() as u64)));
+                        }
+                        // Others went on while a slow disk was read, and there is no room any more: what was read is not lost.
+                        CallProgress::Wait(waits) => self.await_one(&waits).await?,
+                    }
+                }
             }
             CallProgress::Done(Err(failure)) => failed(failure),
             CallProgress::Wait(waits) => Ok(CallProgress::Wait(waits)),

@@ -41,11 +41,11 @@ use event::{NetworkEvent, NetworkEvents};
 use fozzy_trace::plan::NetworkPlan;
 use fozzy_trace::{DatagramStep, Instant, NodeId};
 use link::Links;
-use linux_tcp::LingeringAddress;
+use linux_tcp::LingeringEnd;
 use message_log::MessageLog;
 use ports::PortTable;
 use slab::{Slab, SlabKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -141,7 +141,7 @@ struct Host {
     listeners: BTreeMap<(u16, IpAddr), TcpId>,
     receivers: BTreeMap<(u16, IpAddr), UdpId>,
     /// Of sockets that follow Linux.
-    lingering: BTreeMap<(u16, IpAddr), LingeringAddress>,
+    lingering: VecDeque<LingeringEnd>,
 }
 
 /// Who is bound to the address, or to all addresses.
@@ -225,7 +225,14 @@ impl Network {
     /// The program of a machine has ended: its sockets close as a kernel closes them. The machine stays, and refuses
     /// connections.
     pub fn close_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
-        self.end_node(node, CloseMode::Close, context);
+        self.end_node(node, |_| CloseMode::Close, context);
+    }
+
+    /// The program of a machine is killed. Sockets that follow Linux are closed as its kernel closes them; the others reset their
+    /// peers, and what they had not sent is gone.
+    pub fn kill_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
+        let leave = |socket: &TcpSocket| if socket.is_linux { CloseMode::Close } else { CloseMode::Abort };
+        self.end_node(node, leave, context);
     }
 
     /// Removes a machine. Its name and addresses are never reused, and connections to it are refused.
@@ -236,14 +243,21 @@ impl Network {
     /// A machine loses power: what it had not sent is gone, and its peers are reset, as the machine that is up again
     /// answers packets of connections that it does not know.
     pub fn lose_node(&mut self, node: NodeId, context: &mut OpContext<'_>) {
-        self.end_node(node, CloseMode::Abort, context);
+        self.end_node(node, |_| CloseMode::Abort, context);
+        self.forget_lingering(node);
+    }
+
+    /// The machine keeps no address of a connection that is over.
+    pub(crate) fn forget_lingering(&mut self, node: NodeId) {
         self.host_mut(node).lingering.clear();
     }
 
-    fn end_node(&mut self, node: NodeId, leave: CloseMode, context: &mut OpContext<'_>) {
-        let tcp: Vec<SlabKey> = self.tcp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
+    /// All sockets of a machine go, each as `leave` says.
+    fn end_node(&mut self, node: NodeId, leave: impl Fn(&TcpSocket) -> CloseMode, context: &mut OpContext<'_>) {
+        let own = self.tcp.iter().filter(|(_, socket)| socket.node == node);
+        let tcp: Vec<(SlabKey, CloseMode)> = own.map(|(key, socket)| (key, leave(socket))).collect();
         let udp: Vec<SlabKey> = self.udp.iter().filter(|(_, socket)| socket.node == node).map(|(key, _)| key).collect();
-        for key in tcp {
+        for (key, leave) in tcp {
             self.tcp_close(TcpId(key), leave, context);
         }
         for key in udp {
@@ -292,7 +306,10 @@ impl Network {
                 self.bytes_arrive(connection, from, count, back, at)
             }
             NetworkEvent::Fin { connection, from } => self.fin_arrives(connection, from),
-            NetworkEvent::Reset { connection, to } => self.breaks(connection, to, SocketErrorCode::ConnectionReset),
+            NetworkEvent::Reset { connection, to } => {
+                self.tcp_stops_lingering((connection, to));
+                self.breaks(connection, to, SocketErrorCode::ConnectionReset);
+            }
             NetworkEvent::GiveUp { connection, to } => self.breaks(connection, to, SocketErrorCode::Timeout),
             NetworkEvent::Datagram(datagram) => self.datagram_arrives(*datagram, at),
             NetworkEvent::Unheard { socket, to } => self.datagram_unheard(socket, to),

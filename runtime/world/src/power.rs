@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! guest ─ write, write, ✗      handles gone, input rewound, disk crashed      ─▶ starts again, after a while
-//! its connections              reset: what it had not sent is gone
+//! its connections              reset: what it had not sent is gone; of a program that is killed, those that follow Linux are closed
 //! HTTP that it takes part in   its requests are cut, what it was to answer is not answered
 //! its processes, and theirs    end by SIGKILL; one of the real computer that was not run yet never is
 //! ```
@@ -17,22 +17,30 @@
 //! Not here: starting the guest again (`fozzy-engine`).
 
 use crate::files::{DiskFault, DiskOperation, inject};
+use crate::network::Network;
 use crate::table::{Handle, StreamSink, StreamSource};
 use crate::{OpContext, OpenFile, World};
+use fozzy_trace::NodeId;
 
 impl World {
     /// The machine of the moment loses power.
     pub fn power_loss(&mut self, context: &mut OpContext<'_>) {
-        self.program_lost(context);
+        self.lose_program(Network::lose_node, context);
         let edition = self.plan.edition;
         self.node_mut(context.node).disk.crash(edition, context);
     }
 
     /// The program of the moment's machine is gone, with all that it held; what it wrote is there.
     pub fn program_lost(&mut self, context: &mut OpContext<'_>) {
+        self.lose_program(Network::kill_node, context);
+    }
+
+    /// The same; `end` says what becomes of the sockets of a machine.
+    fn lose_program(&mut self, end: impl Fn(&mut Network, NodeId, &mut OpContext<'_>), context: &mut OpContext<'_>) {
         let lost = self.processes_lost(context.node);
         for node in std::iter::once(context.node).chain(lost) {
-            self.network.lose_node(node, context);
+            let network: &mut Network = &mut self.network;
+            end(network, node, context);
         }
         self.http_guest_ended(context.node);
         self.let_machine_go(context);
@@ -80,9 +88,11 @@ mod tests {
     use super::*;
     use crate::Wait;
     use crate::decide::tests::SeededDecider;
+    use crate::network::{AddressFamily, SocketErrorCode, TcpId};
     use fozzy_trace::plan::{FaultPlan, Inputs, MachinePlan, Plan, StdinPlan};
     use fozzy_trace::source::SeededSource;
-    use fozzy_trace::{Duration, Instant, NodeId, Seed};
+    use fozzy_trace::{Duration, Instant, Seed};
+    use std::net::SocketAddr;
     use std::sync::Arc;
 
     const ME: NodeId = NodeId(0);
@@ -152,5 +162,39 @@ mod tests {
         let root = machine.disk.open_root(true);
         let stat = machine.disk.stat_at(&root, Default::default(), "log").expect("names are kept");
         assert_eq!(stat.size, 6);
+    }
+
+    fn socket_of_linux(world: &mut World) -> TcpId {
+        let id = world.network.tcp_create(ME, AddressFamily::Ipv4).expect("room");
+        world.network.tcp_follow_linux(id);
+        id
+    }
+
+    #[test]
+    fn a_machine_keeps_the_address_of_a_killed_server_and_forgets_it_without_power() {
+        for (loses_power, expected) in [(false, Err(SocketErrorCode::AddressInUse)), (true, Ok(()))] {
+            let mut world = world(vec![always("power-loss")]);
+            let (mut faults, mut decider) = (world.faults.clone(), SeededDecider(SeededSource::new(Seed(1))));
+            let mut context = OpContext { now: Instant::START, node: ME, faults: &mut faults, decider: &mut decider };
+            let address: SocketAddr = "127.0.0.1:80".parse().expect("an address");
+            let listener = socket_of_linux(&mut world);
+            world.network.tcp_bind(listener, address, context.now).expect("a free address");
+            world.network.tcp_start_listen(listener).expect("it is bound");
+            world.network.tcp_finish_listen(listener).expect("it was started");
+            let client = socket_of_linux(&mut world);
+            world.network.tcp_start_connect(client, address, &mut context).expect("a good address");
+            while let Some(next) = world.network.next_event() {
+                context.now = next;
+                world.network.advance(next);
+            }
+            world.network.tcp_finish_connect(client).expect("somebody listens");
+            world.network.tcp_accept(listener).expect("somebody connects");
+            match loses_power {
+                true => world.power_loss(&mut context),
+                false => world.program_lost(&mut context),
+            }
+            let again = socket_of_linux(&mut world);
+            assert_eq!(world.network.tcp_bind(again, address, context.now), expected, "loses power: {loses_power}");
+        }
     }
 }

@@ -15,6 +15,7 @@ impl World {
     /// The machine of the moment is again what `start` was, before any guest ran on it.
     pub fn begin_again(&mut self, start: &Node, context: &mut OpContext<'_>) {
         self.network.close_node(context.node, context);
+        self.network.forget_lingering(context.node);
         self.http_guest_ended(context.node);
         self.http.rules.clear();
         self.processes.rules.clear();

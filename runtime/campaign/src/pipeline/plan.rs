@@ -139,7 +139,7 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
 
 /// Programs of WASI preview 1 need an edition that plans without them do not, and so do those that open sockets.
 fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
-    let programs: BTreeSet<Digest> = plan.nodes.iter().map(|node| node.program.component).collect();
+    let programs: BTreeSet<Digest> = plan.programs().map(|program| program.component).collect();
     let any = |is: fn(&[u8]) -> bool| {
         is(component) || programs.iter().filter_map(|program| inputs.get(program)).any(|program| is(&program))
     };
@@ -420,4 +420,47 @@ fn of_backends(options: BackendOptions) -> PlanFile {
     let BackendOptions { files, http, processes, allow_hosts, allow_commands, durations } = options;
     let backends = BackendsFile { files, http, processes, allow_hosts, allow_commands, durations };
     PlanFile { backends, ..PlanFile::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::Duration;
+    use fozzy_trace::plan::{ProcessReply, ProcessRule, ProgramPlan};
+
+    /// A command of preview 1 that imports this function.
+    fn command(function: &str, parameters: &str) -> Vec<u8> {
+        let text = format!(
+            "(module (import \"wasi_snapshot_preview1\" \"{function}\" (func (param {parameters}) (result i32)))
+            (memory (export \"memory\") 1) (func (export \"_start\")))"
+        );
+        fozzy_engine::load(text.as_bytes(), None).expect("a command").component
+    }
+
+    #[test]
+    fn whoever_opens_sockets_raises_the_edition_also_as_a_process() {
+        let rows = [
+            ("sock_open", "i32 i32 i32", Edition::TENTH),
+            ("sock_listen", "i32 i32", Edition::FOURTH),
+            ("fd_close", "i32", Edition::FOURTH),
+        ];
+        for (function, parameters, expected) in rows {
+            let program = command(function, parameters);
+            let mut plan = Plan::default();
+            raise_edition(&mut plan, &Inputs::default(), &program);
+            assert_eq!(plan.edition, expected, "{function}");
+
+            let mut inputs = Inputs::default();
+            let component = inputs.add(program);
+            let answer = ProcessReply::Component(ProgramPlan { component, machine: MachinePlan::default() });
+            let (command, delay) = ("child".to_owned(), Duration(0));
+            let rule = ProcessRule { command, args: None, times: None, delay, answer, others: None };
+            let mut plan = Plan { processes: vec![rule], ..Plan::default() };
+            raise_edition(&mut plan, &inputs, b"");
+            assert_eq!(plan.edition, expected, "{function} of a process");
+            plan.edition = Edition::LATEST;
+            raise_edition(&mut plan, &inputs, b"");
+            assert_eq!(plan.edition, Edition::LATEST, "it is never lowered");
+        }
+    }
 }

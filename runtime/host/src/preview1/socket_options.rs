@@ -146,6 +146,7 @@ impl Host {
             Ok(value)
         })
     }
+
     /// Sets which addresses a socket can have: `SO_REUSEADDR` or `IPV6_V6ONLY`.
     fn set_address_use(&mut self, socket: SocketId, option: (u32, u32), (value, length): (u32, u32)) -> Answer<u32> {
         if length != VALUE_BYTES {

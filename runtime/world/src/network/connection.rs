@@ -55,6 +55,8 @@ pub(super) struct ConnectionEnd {
     is_receive_shut: bool,
     /// What every writer gets.
     write_end: Option<StreamEnd>,
+    /// It has ended its side when the other end had not, as far as its machine knew.
+    has_ended_first: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +81,7 @@ impl ConnectionEnd {
             is_read_over: false,
             is_receive_shut: false,
             write_end: None,
+            has_ended_first: false,
         }
     }
 }
@@ -135,10 +138,11 @@ impl Connection {
         end.is_broken || (is_read_over && self.out(side).fin != Fin::Open)
     }
 
-    /// Whether an end that closes now is the first that does, so that its machine keeps its address for a while.
+    /// Whether an end that closes now is the first that does, or was when it shut down its side, so that its machine keeps its address for
+    /// a while.
     pub(super) fn closes_first(&self, side: ConnectionSide) -> bool {
-        let incoming = self.out(side.other());
-        !self.end(side).is_broken && !incoming.has_unread() && incoming.fin != Fin::Arrived
+        let (end, incoming) = (self.end(side), self.out(side.other()));
+        !end.is_broken && !incoming.has_unread() && (incoming.fin != Fin::Arrived || end.has_ended_first)
     }
 
     /// Why the connection is no more, if an end was not told that yet.
@@ -218,6 +222,7 @@ impl Network {
             self.held -= pipe.discard();
             if is_closed {
                 self.events.push(now.after(back), NetworkEvent::Reset { connection: key, to: from });
+                self.tcp_stops_lingering((key, from.other()));
             }
         }
     }
@@ -285,9 +290,9 @@ impl Network {
     /// Nothing more is written.
     pub(super) fn end_writing(&mut self, key: SlabKey, side: ConnectionSide, context: &mut OpContext<'_>) {
         let Some(connection) = self.connections.get_mut(key) else { return };
-        let pipe = connection.out_mut(side);
-        if pipe.fin == Fin::Open {
-            pipe.fin = Fin::Wanted;
+        if connection.out(side).fin == Fin::Open {
+            connection.end_mut(side).has_ended_first = connection.out(side.other()).fin != Fin::Arrived;
+            connection.out_mut(side).fin = Fin::Wanted;
             self.pump(key, side, context);
         }
     }

@@ -1,7 +1,8 @@
 //! What TCP sockets that follow Linux have beside those of `wasi:sockets`.
 //!
 //! ```text
-//! bind     one address is that of two sockets only if both have SO_REUSEADDR and neither listens; who closes first keeps it for a minute
+//! bind     one address is that of two sockets only if both have SO_REUSEADDR and neither listens; who closes first keeps it for a minute,
+//!          unless the connection is reset meanwhile
 //! [::]     stands for IPv4, too, unless IPV6_V6ONLY is set
 //! shutdown of a listener ends its listening; of the reading side, what comes later can be read
 //! ```
@@ -22,11 +23,16 @@ use std::net::SocketAddr;
 /// So long a machine keeps the address of a connection that it has closed first (`TCP_TIMEWAIT_LEN` of Linux).
 const TIME_WAIT: Duration = Duration::from_millis(60_000);
 
-/// An address whose connections are over, and which is not given again to whoever does not ask for it by `SO_REUSEADDR`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LingeringAddress {
+/// So many of them a machine remembers, the last ones.
+const LINGERING_MAX: usize = 4_096;
+
+/// An end of a connection that was closed first: its address is not given to whoever does not ask for it by `SO_REUSEADDR`.
+#[derive(Clone, Debug)]
+pub(super) struct LingeringEnd {
+    address: SocketAddr,
+    of: (SlabKey, ConnectionSide),
     until: Instant,
-    /// Whether all that had it can share it.
+    /// Whether its socket had `SO_REUSEADDR`.
     reuses: bool,
 }
 
@@ -97,9 +103,9 @@ impl Network {
     pub(super) fn tcp_is_taken(&self, id: TcpId, address: SocketAddr, now: Instant) -> bool {
         let socket = self.tcp(id);
         let (own, node, reuses) = ((address, socket.is_dual), socket.node, socket.reuses);
-        let is_kept = self.hosts[node.0 as usize].lingering.iter().any(|((port, ip), kept)| {
+        let is_kept = self.hosts[node.0 as usize].lingering.iter().any(|kept| {
             let is_shared = reuses && kept.reuses;
-            kept.until > now && !is_shared && address::exclude(own, (SocketAddr::new(*ip, *port), false))
+            kept.until > now && !is_shared && address::exclude(own, (kept.address, false))
         });
         is_kept
             || self.tcp.iter().filter(|(key, other)| *key != id.0 && other.node == node).any(|(_, other)| {
@@ -116,16 +122,25 @@ impl Network {
     pub(super) fn tcp_linger(
         &mut self,
         (node, bound, reuses): (NodeId, SocketAddr, bool),
-        (key, side): (SlabKey, ConnectionSide),
+        of: (SlabKey, ConnectionSide),
         now: Instant,
     ) {
-        if !self.connections.get(key).is_some_and(|connection| connection.closes_first(side)) {
+        if !self.connections.get(of.0).is_some_and(|connection| connection.closes_first(of.1)) {
             return;
         }
         let lingering = &mut self.host_mut(node).lingering;
-        lingering.retain(|_, kept| kept.until > now);
-        let kept = lingering.entry((bound.port(), bound.ip())).or_insert(LingeringAddress { until: now, reuses });
-        *kept = LingeringAddress { until: now.after(TIME_WAIT), reuses: reuses && kept.reuses };
+        // All are kept for the same time, so that those whose time is over are the first ones.
+        while lingering.front().is_some_and(|kept| kept.until <= now) || lingering.len() >= LINGERING_MAX {
+            lingering.pop_front();
+        }
+        lingering.push_back(LingeringEnd { address: bound, of, until: now.after(TIME_WAIT), reuses });
+    }
+
+    /// A connection is reset at this end: where that is closed, its machine keeps the address no longer.
+    pub(super) fn tcp_stops_lingering(&mut self, of: (SlabKey, ConnectionSide)) {
+        for host in self.hosts.iter_mut().filter(|host| !host.lingering.is_empty()) {
+            host.lingering.retain(|kept| kept.of != of);
+        }
     }
 
     /// Shuts down a socket that listens: whoever is not accepted yet is reset, and it keeps its address.

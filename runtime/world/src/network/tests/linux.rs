@@ -55,10 +55,11 @@ fn an_address_is_that_of_two_sockets_only_if_both_allow_it() {
 #[test]
 fn who_closes_first_keeps_its_address_for_a_minute() {
     let mut lab = Lab::new();
-    let kill = |lab: &mut Lab| lab.ask(|network, context| network.close_node(SERVER, context));
+    let kill = |lab: &mut Lab| lab.ask(|network, context| network.kill_node(SERVER, context));
     let listener = lab.listener_of_linux(false);
-    lab.connection_with(listener);
+    let (client, _) = lab.connection_with(listener);
     kill(&mut lab);
+    assert_eq!(lab.read_next(client), Err(StreamEnd::Closed), "its machine has closed it");
     assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, true), Err(AddressInUse), "the connection had no SO_REUSEADDR");
     lab.now = lab.now.after(Duration::from_millis(60_000));
     let listener = lab.listener_of_linux(true);
@@ -76,6 +77,54 @@ fn who_closes_first_keeps_its_address_for_a_minute() {
     lab.settle();
     lab.close(server);
     lab.close(listener);
+    lab.bound(SERVER, SERVER_ADDRESS, false).expect("a free address");
+    lab.end();
+}
+
+#[test]
+fn who_shuts_down_first_keeps_its_address_too() {
+    let mut lab = Lab::new();
+    for (shuts_down, expected) in [(false, true), (true, false)] {
+        let listener = lab.listener_of_linux(false);
+        let (client, server) = lab.connection_with(listener);
+        if shuts_down {
+            assert_eq!(lab.shutdown(server, Shutdown::Send), Ok(()));
+            lab.settle();
+        }
+        lab.close(client);
+        lab.settle();
+        lab.close(server);
+        lab.close(listener);
+        assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, false).is_ok(), expected, "shuts down: {shuts_down}");
+        lab.ask(|network, context| network.lose_node(SERVER, context));
+    }
+    lab.end();
+}
+
+#[test]
+fn no_address_of_a_connection_that_is_reset_is_kept() {
+    let mut lab = Lab::new();
+    for writes in [false, true] {
+        let listener = lab.listener_of_linux(false);
+        let (client, _) = lab.connection_with(listener);
+        lab.ask(|network, context| network.kill_node(SERVER, context));
+        if writes {
+            lab.write(client, b"late").expect("there is room");
+        }
+        lab.settle();
+        assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, false).is_ok(), writes, "writes: {writes}");
+        lab.ask(|network, context| network.lose_node(SERVER, context));
+    }
+    // Whoever goes without having read all resets it, too.
+    let listener = lab.listener_of_linux(false);
+    let (client, server) = lab.connection_with(listener);
+    lab.write(server, b"unread").expect("there is room");
+    lab.close(server);
+    lab.close(listener);
+    lab.settle();
+    assert_eq!(lab.bound(SERVER, SERVER_ADDRESS, false), Err(AddressInUse));
+    lab.close(client);
+    lab.settle();
     lab.bound(SERVER, SERVER_ADDRESS, false).expect("a free address");
     lab.end();
 }
