@@ -119,6 +119,8 @@ struct TargetState {
     is_gone: bool,
     /// Another fleet works on it until then, at least.
     away_until: Duration,
+    /// Slices in a row that have found no room on a disk.
+    rests: u32,
     /// What its last slice took to begin.
     overhead: Duration,
     /// The state of its exploration that the store has, too.
@@ -136,6 +138,7 @@ impl TargetState {
             is_busy: false,
             is_gone: false,
             away_until: Duration::ZERO,
+            rests: 0,
             overhead: Duration::ZERO,
             shared_state: None,
         }
@@ -179,6 +182,8 @@ struct FleetState {
     idle_told: Option<&'static str>,
     /// Since when there is nothing to work on.
     idle_since: Option<Duration>,
+    /// Which disk had no room for a slice, and for what, when that was met last.
+    lacked_room: Option<String>,
     looked_at: Duration,
     slices: u64,
     cpu: Duration,
@@ -201,6 +206,7 @@ impl FleetState {
             warnings: Vec::new(),
             idle_told: None,
             idle_since: None,
+            lacked_room: None,
             looked_at: Duration::ZERO,
             slices: 0,
             cpu: Duration::ZERO,
@@ -245,13 +251,14 @@ impl FleetState {
         why.filter(|_| is_new)
     }
 
-    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left.
-    fn is_stuck(&mut self, now: Duration) -> bool {
+    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left. While targets are
+    /// looked for, one may be being built that joins.
+    fn is_stuck(&mut self, now: Duration, is_looking: bool) -> bool {
         if self.targets_at_work().next().is_some() {
             self.idle_since = None;
             return false;
         }
-        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT
+        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT && !is_looking
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -317,6 +324,8 @@ struct Dispatcher<'a> {
     /// Held by who writes the row of this worker, so that an older one never takes the place of a newer one.
     row: Mutex<()>,
     state: Mutex<FleetState>,
+    /// Whether targets are looked for at the moment.
+    is_looking: AtomicBool,
     /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
     building: RwLock<()>,
     is_over: Arc<AtomicBool>,
@@ -359,24 +368,30 @@ impl FleetRun<'_> {
             worker,
             row: Mutex::default(),
             state: Mutex::new(state),
+            is_looking: AtomicBool::new(false),
             building: RwLock::new(()),
             is_over,
         };
         let mut warnings = dispatcher.remember_targets()?;
-        dispatcher.work()?;
+        if let Err(error) = dispatcher.work() {
+            dispatcher.unkept().iter().for_each(|unkept| self.project.remarks.text(&format!("{unkept}\n")));
+            return Err(error);
+        }
         let elapsed = dispatcher.clock.elapsed();
         let collection = self.collector.current().get();
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
         let seen = dispatcher.view(&collection).document().map_err(store_error);
-        let document = dispatcher.unless_away(seen)?;
+        let document = match dispatcher.unless_away(seen)? {
+            // One whose disk is full is read all the same: what stands there is no pass.
+            None if !is_on_server(self.store) && self.store.present().is_ok() => view.document().ok(),
+            document => document,
+        };
         let build_of = |id: &str| {
             let state = dispatcher.lock();
             state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
         };
         let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
-        let (in_memory, unkept) = dispatcher.spool.unwritten()?;
-        let (slices, spool_place) = (slices.saturating_sub(in_memory), dispatcher.spool.place());
-        let was_full = dispatcher.is_disk_full.load(Ordering::SeqCst);
+        let (slices, unkept) = (slices.saturating_sub(dispatcher.spool.unwritten()?.0), dispatcher.unkept());
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -412,7 +427,9 @@ impl FleetRun<'_> {
             document.status = Status::Error;
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
             document.warnings.push(match held {
-                _ if was_full => format!("no slice was finished: the disk of {spool_place} is full"),
+                _ if state.lacked_room.is_some() => {
+                    format!("no slice was finished: {}", state.lacked_room.as_deref().unwrap_or_default())
+                }
                 0 => "no slice was finished: give it more --time".to_owned(),
                 _ => format!(
                     "no slice was finished: another fleet works on {}, or was killed less than half a minute ago",
@@ -420,13 +437,13 @@ impl FleetRun<'_> {
                 ),
             });
         }
-        if unkept > 0 {
+        if let Some(unkept) = unkept {
+            // Who is told of an error has no document.
+            if state.failure.is_some() {
+                self.project.remarks.text(&format!("{unkept}\n"));
+            }
             document.status = Status::Error;
-            document.warnings.push(format!(
-                "the disk of {spool_place} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
-                 free it, and the next fleet finds them again",
-                counted(unkept, "slice")
-            ));
+            document.warnings.push(unkept);
         }
         match state.failure {
             Some(error) => Err(error),
@@ -517,6 +534,10 @@ impl Dispatcher<'_> {
             Ok(())
         })?;
         self.try_disk()?;
+        // Also where there is room for less than a fleet needs to go on.
+        if self.spool.is_overflowing() {
+            self.spool.write_again()?;
+        }
         self.come_back()?;
         if self.lock().failure.is_some() {
             return Ok(());
@@ -563,6 +584,24 @@ impl Dispatcher<'_> {
         why.lines().next().is_some_and(says_full_disk) || says_full_disk(why) && !self.spool.has_room()
     }
 
+    /// Whether it is for a disk that a slice of a target has no result. While ours is full, that is so whatever it says: linkers, say, die of a
+    /// signal. Another one that stays full comes to be the trouble of the target.
+    fn is_by_full_disk(&self, place: usize, why: &str) -> bool {
+        let is_told = why.lines().next().is_some_and(says_full_disk);
+        is_told && self.lock().targets[place].rests < TROUBLES_MAX || !self.spool.has_room()
+    }
+
+    /// What becomes of slices that are kept nowhere when this process ends now; `None` when there are none.
+    fn unkept(&self) -> Option<String> {
+        let (_, unkept) = self.spool.unwritten().ok().filter(|(_, unkept)| *unkept > 0)?;
+        Some(format!(
+            "the disk of {} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
+             free it, and the next fleet finds them again",
+            self.spool.place(),
+            counted(unkept, "slice")
+        ))
+    }
+
     /// Says once that the disk of this machine is full.
     fn say_full(&self) {
         if !self.is_disk_full.swap(true, Ordering::SeqCst) {
@@ -598,11 +637,28 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// A slice has found no room on the disk: nothing of it counts, and its target is tried again a little later.
-    fn rest(&self, place: usize) {
-        self.say_full();
+    /// A slice has found no room on a disk: nothing of it counts, and its target is tried again a little later.
+    fn rest(&self, place: usize, why: &str) {
+        let is_ours = !self.spool.has_room();
+        let why = match is_ours {
+            true => format!("the disk of {} is full", self.spool.place()),
+            // That of temporary files, say.
+            false => printable_line(why.lines().next().unwrap_or_default()).into_owned(),
+        };
         let until = self.clock.elapsed() + NO_ROOM;
-        self.lock().targets[place].away_until = until;
+        let line = {
+            let mut state = self.lock();
+            let target = &mut state.targets[place];
+            (target.away_until, target.rests) = (until, target.rests.saturating_add(1));
+            let line = format!("{}: {why}; it is tried again\n", printable_line(&target.target.name));
+            let is_new = target.rests == 1;
+            state.lacked_room = Some(why);
+            (is_new && !is_ours).then_some(line)
+        };
+        line.iter().for_each(|line| self.run.project.remarks.text(line));
+        if is_ours {
+            self.say_full();
+        }
     }
 
     /// Asks a store that is away whether it is there again, and brings it what has waited.
@@ -720,9 +776,11 @@ impl Dispatcher<'_> {
             if self.is_over() || began < next {
                 continue;
             }
+            self.is_looking.store(true, Ordering::SeqCst);
             if let Err(error) = self.collect_again() {
                 self.fail(error);
             }
+            self.is_looking.store(false, Ordering::SeqCst);
             let now = self.clock.elapsed();
             next = now + ((now - began) * COLLECT_SHARE).clamp(COLLECT_MIN, COLLECT_MAX);
         }
@@ -804,7 +862,7 @@ impl Dispatcher<'_> {
                     self.lock().leave(place);
                     match worked {
                         Ok(()) => {}
-                        Err(error) if self.lacks_room(&error.message) => self.rest(place),
+                        Err(error) if self.lacks_room(&error.message) => self.rest(place, &error.message),
                         Err(error) => self.fail(error),
                     }
                 }
@@ -833,7 +891,8 @@ impl Dispatcher<'_> {
 
     /// Whether it is to end at a risk, and nothing is worked on by which that would come to be known.
     fn is_stuck(&self) -> bool {
-        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed())
+        let is_looking = self.is_looking.load(Ordering::SeqCst);
+        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed(), is_looking)
     }
 
     /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
@@ -937,7 +996,11 @@ impl Dispatcher<'_> {
         let began = self.clock.elapsed();
         let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
         match taken {
-            Err(error) if error.kind == ErrorKind::Store || self.lacks_room(&error.message) => return Err(error),
+            Err(error) if error.kind == ErrorKind::Store => return Err(error),
+            Err(error) if self.is_by_full_disk(place, &error.message) => {
+                self.rest(place, &error.message);
+                return Ok(());
+            }
             Err(error) => slice.fail(&error.to_string()),
             Ok(taken) => {
                 let mut taken = taken.unwrap_or_default();
@@ -964,8 +1027,9 @@ impl Dispatcher<'_> {
                         slice.failures = self.spool.failures(&slice.target, summary)?;
                         self.unless_full(exchange.share(&mut taken, summary, renew()))?;
                     }
-                    SliceOutcome::Trouble(why) if self.lacks_room(why) => {
-                        return Err(CampaignError::new(ErrorKind::Store, why.clone()));
+                    SliceOutcome::Trouble(why) if self.is_by_full_disk(place, why) => {
+                        self.rest(place, why);
+                        return Ok(());
                     }
                     SliceOutcome::Trouble(why) => slice.fail(why),
                     SliceOutcome::Stopped => {}
@@ -991,6 +1055,7 @@ impl Dispatcher<'_> {
             let kept = &mut state.targets[place];
             // Its flags may be others by now.
             kept.target.file.clone_from(&target.file);
+            kept.rests = if slice.troubles == 0 { 0 } else { kept.rests };
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
             state.discoveries
@@ -1238,6 +1303,7 @@ mod tests {
             worker: "one".to_owned(),
             row: Mutex::default(),
             state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
+            is_looking: AtomicBool::new(false),
             building: RwLock::new(()),
             is_over: Arc::default(),
         };
@@ -1252,7 +1318,8 @@ mod tests {
         let why = "cannot write a: No space left on device";
         let behind = format!("its process has ended\n{why}");
         assert!(fleet.lacks_room(why) && fleet.lacks_room(&behind) && !fleet.lacks_room("a trap"));
-        (0..2).for_each(|_| fleet.rest(0));
+        assert!(fleet.is_by_full_disk(0, "its process ended without a report (signal: 7)") && fleet.unkept().is_some());
+        (0..2).for_each(|_| fleet.rest(0, why));
         fleet.try_disk().expect("it is full");
         fleet.come_back().expect("it is full");
         assert_eq!((notes(), lines("going on alone"), lines("waits in memory")), (2, 1, 1));
@@ -1262,9 +1329,17 @@ mod tests {
         }
         full(false);
         assert!(!fleet.lacks_room(&behind), "what a process has said is not believed of a disk with room");
+        // Another disk is named as it was told, once, and is the trouble of who never has room there.
+        assert!(fleet.is_by_full_disk(0, why) && !fleet.is_by_full_disk(0, "a trap"));
+        fleet.lock().targets[0].rests = 0;
+        (0..TROUBLES_MAX).for_each(|_| fleet.rest(0, why));
+        assert_eq!((lines("app.wasm: cannot write a: No space"), lines("waits in memory")), (1, 1));
+        assert!(!fleet.is_by_full_disk(0, why));
+        assert_eq!(fleet.lock().lacked_room.as_deref(), Some(why));
         fleet.try_disk().expect("there is room");
         fleet.come_back().expect("it answers");
         assert_eq!((notes(), lines("has room again"), fleet.spool.len().expect("listed")), (0, 1, 0));
+        assert_eq!(fleet.unkept(), None);
         assert_eq!(FleetRecords { store: &store }.target("app-1").expect("read").0.executions, 7);
     }
 
@@ -1302,12 +1377,14 @@ mod tests {
     fn a_fleet_that_is_to_end_at_a_risk_waits_a_while_for_what_is_set_aside_and_no_longer() {
         let at = Duration::from_secs;
         let mut state = FleetState::new(vec![set_aside(target(None, false)), target(None, true)], Seed(1));
-        assert!(!state.is_stuck(at(1)) && !state.is_stuck(at(10)));
+        assert!(!state.is_stuck(at(1), false) && !state.is_stuck(at(10), false));
         // One has changed meanwhile, and is set aside again.
         state.targets[0].record.troubles = 0;
-        assert!(!state.is_stuck(at(30)));
+        assert!(!state.is_stuck(at(30), false));
         state.targets[0].record.troubles = TROUBLES_MAX;
-        assert!(!state.is_stuck(at(31)) && !state.is_stuck(at(40)) && state.is_stuck(at(41)));
+        assert!(!state.is_stuck(at(31), false) && !state.is_stuck(at(40), false));
+        // What is being built may join.
+        assert!(!state.is_stuck(at(41), true) && state.is_stuck(at(41), false));
     }
 
     #[test]
