@@ -49,6 +49,8 @@ const TLS_CONNECT_MAX: Duration = Duration::from_secs(3);
 const BLOB_BYTES_MAX: u64 = 500 << 20;
 /// A lease ends when its holder was silent for so long.
 const LEASE_TIME: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
+/// Keys that the server looks at for one answer of a scan: some milliseconds, for which it answers nobody else.
+const SCAN_STEP: u64 = 5000;
 /// Bytes of the parts of an address.
 const NAME_BYTES_MAX: usize = 200;
 /// With what all keys begin, and the prefix of a store whose address names none.
@@ -88,6 +90,14 @@ return 1";
 
 /// Ends a lease, if it is still held.
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0";
+
+/// Whether a value of one of these hashes has a text in it: 1, or 0. They stay on the server.
+const HAS_TEXT: &str = "for _, hash in ipairs(KEYS) do
+  for _, value in ipairs(redis.call('HVALS', hash)) do
+    if string.find(value, ARGV[1], 1, true) then return 1 end
+  end
+end
 return 0";
 
 /// A Redis server as the home of a store.
@@ -303,6 +313,29 @@ impl SharedStore for RedisStore {
         let mut folders: Vec<StoreKey> = self.connection()?.scan(&start)?.iter().filter_map(of_key).collect();
         folders.sort();
         Ok(folders)
+    }
+
+    fn has_text(&self, folders: &[StoreKey], text: &str) -> Result<bool, SharedStoreError> {
+        let script = Script::new(HAS_TEXT);
+        let mut call = script.prepare_invoke();
+        for folder in folders {
+            call.key(self.key_of("v", folder.parts())?);
+        }
+        call.arg(text);
+        self.connection()?.ask("read", text, &|connection| call.invoke(connection))
+    }
+
+    fn has_name(&self, folders: &[StoreKey], name: &str) -> Result<bool, SharedStoreError> {
+        if folders.is_empty() {
+            return Ok(false);
+        }
+        let field = written(name)?;
+        let mut pipe = redis::pipe();
+        for folder in folders {
+            pipe.cmd("HEXISTS").arg(self.key_of("v", folder.parts())?).arg(&field);
+        }
+        let found = self.connection()?.ask("read", name, &|connection| pipe.query::<Vec<bool>>(connection))?;
+        Ok(found.contains(&true))
     }
 
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -588,7 +621,7 @@ impl RedisConnection {
         let (mut keys, mut cursor) = (Vec::new(), 0_u64);
         loop {
             let scan = |connection: &mut Connection| {
-                redis::cmd("SCAN").arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1000).query(connection)
+                redis::cmd("SCAN").arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(SCAN_STEP).query(connection)
             };
             let (next, found): (u64, Vec<String>) = self.ask("list", start, &scan)?;
             keys.extend(found);

@@ -112,6 +112,19 @@ fn a_blob_that_a_record_of_another_target_names_stays_until_none_does() {
             assert!(other.delete(key).expect("deleted"));
         }
         assert!(delete() && !delete());
+        // However many targets there are, the home is asked a few times.
+        for number in 0..20 {
+            let target = format!("app-{number}");
+            for folder in [key(&["explored"]), key(&["corpus"]), key(&["failures", "shrunk"])] {
+                store.put(&folder.join(&target).join("3f2a"), b"{\"trace\": \"another\"}").expect("kept");
+            }
+        }
+        store.put_blob(b"a blob").expect("kept");
+        let asked = |requests| delete_unnamed(&WatchedStore::leaving(&*store, requests), &name).is_ok();
+        assert!(asked(4), "folders, names, records, and that it goes");
+        let folders = store.folders_at(&[("failures", 3), ("corpus", 2)]).expect("listed");
+        let is_one = |folder: &StoreKey| folder.parts().len() == if folder.parts()[0] == "corpus" { 2 } else { 3 };
+        assert!(folders.len() >= 41 && folders.iter().all(is_one), "{folders:?}");
         assert_eq!(store.has_blobs(&[name, Digest::of(b"more")]).expect("asked"), [false, false]);
         let folder = key(&["failures", "fixed", "app-1"]);
         store.put(&folder.join("a/b"), b"1").expect("kept");
