@@ -1344,6 +1344,43 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_whose_disk_is_full_is_read_at_the_end_and_what_stands_there_is_no_pass() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+        let failure = serde_json::json!({
+            "target": "app.wasm", "signature": signature, "trace": Digest::of(b"a trace"), "status": "still there",
+            "times": 1, "foundAt": "2026"
+        });
+        let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
+        store.put(&key, failure.to_string().as_bytes()).expect("kept");
+        store.set_full(true);
+        let config = Config { base_dir: folder.path().to_owned(), ..Config::default() };
+        let remarks = Remarks::to(|_| ());
+        let project = Project { config, backends: BackendOptions::default(), keep_passing: false, remarks };
+        let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
+        let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
+        let run = FleetRun {
+            project: &project,
+            store: &store,
+            collector: &collector,
+            named: None,
+            jobs: 1,
+            // There is none for a slice.
+            time: Some(Duration::ZERO),
+            until: None,
+            seed: Seed(1),
+            globals: Vec::new(),
+            stop: Arc::new(|| false),
+            version: "0",
+        };
+        let document = run.run().expect("it goes on without it");
+        assert_eq!((document.status, document.failures.len()), (Status::Fail, 1));
+        let says = |words: &str| document.warnings.iter().any(|warning| warning.contains(words));
+        assert!(says("takes nothing at the moment"), "{:?}", document.warnings);
+    }
+
+    #[test]
     fn a_reason_is_of_before_where_the_files_have_changed_since() {
         let mut target = target(None, false);
         assert_eq!(target.trouble_of_before("torn"), None, "it had no slice");

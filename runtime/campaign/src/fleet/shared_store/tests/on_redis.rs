@@ -202,7 +202,7 @@ fn a_server_whose_tls_is_slow_is_waited_for_and_one_that_cannot_be_right_is_not(
         let slow = RedisStore::open_or_later(&format!("rediss://{}", taking(answer)), "shop");
         assert!(slow.is_ok(), "{:?}", slow.err());
     }
-    let hopeless = |why| super::super::redis::is_hopeless(why);
+    let hopeless = super::super::redis::is_hopeless;
     assert!(hopeless("invalid peer certificate: UnknownIssuer") && hopeless("Permission denied (os error 13)"));
     assert!(!hopeless("Connection refused (os error 111)") && !hopeless("invalid utf-8"));
 }
