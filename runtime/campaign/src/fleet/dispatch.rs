@@ -38,7 +38,7 @@ use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ const SHORTEST_SLICE: Duration = Duration::from_millis(500);
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
-/// How long a fleet that is to end at a risk waits, with nothing to work on, for what changes: a linker may be writing it.
+/// How long a fleet that is to end at a risk waits at least, with nothing to work on, for what changes: a linker may be writing it.
 const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
@@ -251,14 +251,15 @@ impl FleetState {
         why.filter(|_| is_new)
     }
 
-    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left. While targets are
-    /// looked for, one may be being built that joins.
-    fn is_stuck(&mut self, now: Duration, is_looking: bool) -> bool {
+    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left. What is there meanwhile
+    /// has joined when a look for targets has ended that began at `collected_at`, in this time.
+    fn is_stuck(&mut self, now: Duration, collected_at: Duration) -> bool {
         if self.targets_at_work().next().is_some() {
             self.idle_since = None;
             return false;
         }
-        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT && !is_looking
+        let since = *self.idle_since.get_or_insert(now);
+        now.saturating_sub(since) >= CHANGE_WAIT && collected_at >= since
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -324,8 +325,8 @@ struct Dispatcher<'a> {
     /// Held by who writes the row of this worker, so that an older one never takes the place of a newer one.
     row: Mutex<()>,
     state: Mutex<FleetState>,
-    /// Whether targets are looked for at the moment.
-    is_looking: AtomicBool,
+    /// When the last look for targets that has ended had begun, in milliseconds of the clock.
+    collected_at_ms: AtomicU64,
     /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
     building: RwLock<()>,
     is_over: Arc<AtomicBool>,
@@ -368,7 +369,7 @@ impl FleetRun<'_> {
             worker,
             row: Mutex::default(),
             state: Mutex::new(state),
-            is_looking: AtomicBool::new(false),
+            collected_at_ms: AtomicU64::new(0),
             building: RwLock::new(()),
             is_over,
         };
@@ -776,11 +777,10 @@ impl Dispatcher<'_> {
             if self.is_over() || began < next {
                 continue;
             }
-            self.is_looking.store(true, Ordering::SeqCst);
             if let Err(error) = self.collect_again() {
                 self.fail(error);
             }
-            self.is_looking.store(false, Ordering::SeqCst);
+            self.collected_at_ms.store(u64::try_from(began.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
             let now = self.clock.elapsed();
             next = now + ((now - began) * COLLECT_SHARE).clamp(COLLECT_MIN, COLLECT_MAX);
         }
@@ -891,8 +891,8 @@ impl Dispatcher<'_> {
 
     /// Whether it is to end at a risk, and nothing is worked on by which that would come to be known.
     fn is_stuck(&self) -> bool {
-        let is_looking = self.is_looking.load(Ordering::SeqCst);
-        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed(), is_looking)
+        let collected_at = Duration::from_millis(self.collected_at_ms.load(Ordering::SeqCst));
+        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed(), collected_at)
     }
 
     /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
@@ -1303,7 +1303,7 @@ mod tests {
             worker: "one".to_owned(),
             row: Mutex::default(),
             state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
-            is_looking: AtomicBool::new(false),
+            collected_at_ms: AtomicU64::new(0),
             building: RwLock::new(()),
             is_over: Arc::default(),
         };
@@ -1414,14 +1414,14 @@ mod tests {
     fn a_fleet_that_is_to_end_at_a_risk_waits_a_while_for_what_is_set_aside_and_no_longer() {
         let at = Duration::from_secs;
         let mut state = FleetState::new(vec![set_aside(target(None, false)), target(None, true)], Seed(1));
-        assert!(!state.is_stuck(at(1), false) && !state.is_stuck(at(10), false));
+        assert!(!state.is_stuck(at(1), at(1)) && !state.is_stuck(at(10), at(10)));
         // One has changed meanwhile, and is set aside again.
         state.targets[0].record.troubles = 0;
-        assert!(!state.is_stuck(at(30), false));
+        assert!(!state.is_stuck(at(30), at(30)));
         state.targets[0].record.troubles = TROUBLES_MAX;
-        assert!(!state.is_stuck(at(31), false) && !state.is_stuck(at(40), false));
-        // What is being built may join.
-        assert!(!state.is_stuck(at(41), true) && state.is_stuck(at(41), false));
+        assert!(!state.is_stuck(at(31), at(31)) && !state.is_stuck(at(40), at(40)));
+        // What was added since the last look, or is being built by this one, has not joined yet.
+        assert!(!state.is_stuck(at(90), at(30)) && state.is_stuck(at(90), at(31)));
     }
 
     #[test]
