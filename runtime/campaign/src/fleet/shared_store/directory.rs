@@ -297,8 +297,12 @@ impl SharedStore for DirectoryStore {
         // Over the note of the last one, whose place a full disk has for it.
         let noted = file.rewind().and_then(|()| file.write_all(note.as_bytes()));
         let noted = noted.and_then(|()| file.set_len(note.len() as u64));
-        noted.map_err(|error| SharedStoreError::io("write", &path, error))?;
-        Ok(Some(Box::new(FileLease { _file: file, attempt })))
+        let noted = noted.map_err(|error| SharedStoreError::io("write", &path, error)).and_then(|()| self.room(&path));
+        match noted {
+            // It is locked, though a disk which writes nothing in place has no room for who holds it.
+            Ok(()) | Err(SharedStoreError::Away { .. }) => Ok(Some(Box::new(FileLease { _file: file, attempt }))),
+            Err(error) => Err(error),
+        }
     }
 
     fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {

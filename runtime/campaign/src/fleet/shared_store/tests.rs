@@ -221,13 +221,16 @@ fn a_folder_whose_disk_is_full_is_away_until_there_is_room() {
     assert!(told.hint.as_ref().is_some_and(|hint| hint.contains("free the disk")), "{told}");
     assert!(watched.is_away() && !watched.is_back() && !store.answers());
     assert_eq!(store.get(&key(&["a"])).expect("read").as_deref(), Some(&b"1"[..]), "what was kept is whole");
+    let held = store.acquire(&lease, "one").expect("asked").expect("it needs no room");
+    assert!(store.acquire(&lease, "two").expect("asked").is_none(), "it is held");
+    drop(held);
     store.set_full(false);
     assert!(watched.is_back() && watched.put(&key(&["a"]), b"2").is_ok());
     assert_eq!(store.list(&key(&[])).expect("listed"), ["a"], "nothing is left of the look");
     // The note of a lease says the last holder only, however long the name of the one before was.
     drop(store.acquire(&lease, &"x".repeat(40)).expect("asked").expect("free"));
     let held = store.acquire(&lease, "two").expect("asked").expect("free");
-    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (3, Some("two")));
+    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (4, Some("two")));
 }
 
 #[test]
