@@ -589,7 +589,8 @@ impl Dispatcher<'_> {
     /// signal. Another one that stays full comes to be the trouble of the target.
     fn is_by_full_disk(&self, place: usize, why: &str) -> bool {
         let is_told = why.lines().next().is_some_and(says_full_disk);
-        is_told && self.lock().targets[place].rests < TROUBLES_MAX || !self.spool.has_room()
+        let is_early = self.lock().targets[place].rests < TROUBLES_MAX;
+        is_told && is_early || !self.spool.has_room()
     }
 
     /// What becomes of slices that are kept nowhere when this process ends now; `None` when there are none.
@@ -651,14 +652,17 @@ impl Dispatcher<'_> {
             let mut state = self.lock();
             let target = &mut state.targets[place];
             (target.away_until, target.rests) = (until, target.rests.saturating_add(1));
-            let line = format!("{}: {why}; it is tried again\n", printable_line(&target.target.name));
+            let line = format!("{}: {why}; it is tried again", printable_line(&target.target.name));
             let is_new = target.rests == 1;
             state.lacked_room = Some(why);
             (is_new && !is_ours).then_some(line)
         };
-        line.iter().for_each(|line| self.run.project.remarks.text(line));
         if is_ours {
             self.say_full();
+        }
+        if let Some(line) = line {
+            self.run.project.remarks.text(&format!("{line}\n"));
+            self.warn(vec![line]);
         }
     }
 
@@ -1335,7 +1339,10 @@ mod tests {
         (0..TROUBLES_MAX).for_each(|_| fleet.rest(0, why));
         assert_eq!((lines("app.wasm: cannot write a: No space"), lines("waits in memory")), (1, 1));
         assert!(!fleet.is_by_full_disk(0, why));
-        assert_eq!(fleet.lock().lacked_room.as_deref(), Some(why));
+        {
+            let state = fleet.lock();
+            assert_eq!((state.lacked_room.as_deref(), state.warnings.len()), (Some(why), 1));
+        }
         fleet.try_disk().expect("there is room");
         fleet.come_back().expect("it answers");
         assert_eq!((notes(), lines("has room again"), fleet.spool.len().expect("listed")), (0, 1, 0));
