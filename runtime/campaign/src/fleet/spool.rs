@@ -447,8 +447,23 @@ impl Spool {
         let key = StoreKey::new(&["slices", &self.worker, &format!("{number:08}")]);
         if unless_full(self.store.put(&key, &text))?.is_none() {
             self.dropped.fetch_add(1, Ordering::SeqCst);
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            counts.1 = counts.1.saturating_sub(1);
+            {
+                let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                counts.1 = counts.1.saturating_sub(1);
+            }
+            self.forget_traces(slice)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the traces of a slice that was not kept out of memory, where no other one names them: nobody comes for them.
+    fn forget_traces(&self, slice: &SpooledSlice) -> Result<(), CampaignError> {
+        let kept = [StoreKey::new(&["slices", &self.worker])];
+        for trace in slice.failures.iter().filter_map(|failure| failure.trace) {
+            let is_named = || self.store.has_text(&kept, &trace.to_string()).map_err(store_error);
+            if self.store.has_waiting_blob(&trace) && !is_named()? {
+                self.store.delete_blob(&trace).map_err(store_error)?;
+            }
         }
         Ok(())
     }

@@ -123,6 +123,13 @@ fn slices_for_which_there_is_no_room_at_all_are_counted_and_end_nothing() {
     spool.disk().set_full(true);
     spool.put(&SpooledSlice::default()).expect("it goes on");
     assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((0, 1), 0));
+    // There is room for the trace, and none for the slice.
+    spool.store = OverflowStore::new(spool.disk().clone(), 100);
+    let slice = slice(&spool, 1);
+    assert!(spool.is_overflowing());
+    spool.put(&slice).expect("it goes on");
+    assert_eq!(spool.unwritten().expect("counted"), (0, 2));
+    assert!(!spool.is_overflowing(), "the trace takes the room of others");
 }
 
 #[test]
