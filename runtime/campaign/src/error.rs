@@ -221,7 +221,7 @@ impl From<CampaignError> for HarnessError {
 
 /// Whether a text, which may be that of another process, says in the words of an operating system that a disk has no room.
 pub fn says_full_disk(text: &str) -> bool {
-    ["No space left on device", "Disk quota exceeded"].iter().any(|words| text.contains(words))
+    ["No space left on device", "Disk quota exceeded", "Disc quota exceeded"].iter().any(|words| text.contains(words))
 }
 
 /// An error about a path, in the operating system's words.
@@ -248,6 +248,7 @@ mod tests {
         let full = std::io::Error::from_raw_os_error(28);
         let told = at_path(ErrorKind::Store, "cannot write", std::path::Path::new("a"), &full);
         assert!(told.is_full_disk(), "{told}");
+        assert!(says_full_disk("Disc quota exceeded (os error 69)"), "as macOS writes it");
         assert!(!CampaignError::new(ErrorKind::Store, "cannot write a: Permission denied").is_full_disk());
     }
 

@@ -38,7 +38,7 @@ use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ const SHORTEST_SLICE: Duration = Duration::from_millis(500);
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
-/// How long a fleet that is to end at a risk waits, with nothing to work on, for what changes: a linker may be writing it.
+/// How long a fleet that is to end at a risk waits at least, with nothing to work on, for what changes: a linker may be writing it.
 const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
@@ -119,6 +119,8 @@ struct TargetState {
     is_gone: bool,
     /// Another fleet works on it until then, at least.
     away_until: Duration,
+    /// Slices in a row that have found no room on a disk.
+    rests: u32,
     /// What its last slice took to begin.
     overhead: Duration,
     /// The state of its exploration that the store has, too.
@@ -136,6 +138,7 @@ impl TargetState {
             is_busy: false,
             is_gone: false,
             away_until: Duration::ZERO,
+            rests: 0,
             overhead: Duration::ZERO,
             shared_state: None,
         }
@@ -179,6 +182,8 @@ struct FleetState {
     idle_told: Option<&'static str>,
     /// Since when there is nothing to work on.
     idle_since: Option<Duration>,
+    /// Which disk had no room for a slice, and for what, when that was met last.
+    lacked_room: Option<String>,
     looked_at: Duration,
     slices: u64,
     cpu: Duration,
@@ -201,6 +206,7 @@ impl FleetState {
             warnings: Vec::new(),
             idle_told: None,
             idle_since: None,
+            lacked_room: None,
             looked_at: Duration::ZERO,
             slices: 0,
             cpu: Duration::ZERO,
@@ -245,13 +251,15 @@ impl FleetState {
         why.filter(|_| is_new)
     }
 
-    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left.
-    fn is_stuck(&mut self, now: Duration) -> bool {
+    /// Whether nothing has been worked on for [`CHANGE_WAIT`]: until somebody changes something, no slice says what is left. What is there meanwhile
+    /// has joined when a look for targets has ended that began at `collected_at`, in this time.
+    fn is_stuck(&mut self, now: Duration, collected_at: Duration) -> bool {
         if self.targets_at_work().next().is_some() {
             self.idle_since = None;
             return false;
         }
-        now.saturating_sub(*self.idle_since.get_or_insert(now)) >= CHANGE_WAIT
+        let since = *self.idle_since.get_or_insert(now);
+        now.saturating_sub(since) >= CHANGE_WAIT && collected_at >= since
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -317,6 +325,8 @@ struct Dispatcher<'a> {
     /// Held by who writes the row of this worker, so that an older one never takes the place of a newer one.
     row: Mutex<()>,
     state: Mutex<FleetState>,
+    /// When the last look for targets that has ended had begun, in milliseconds of the clock.
+    collected_at_ms: AtomicU64,
     /// Read by jobs that build, written by who looks for targets, which builds all that has changed: a folder's command runs once at a time.
     building: RwLock<()>,
     is_over: Arc<AtomicBool>,
@@ -359,24 +369,30 @@ impl FleetRun<'_> {
             worker,
             row: Mutex::default(),
             state: Mutex::new(state),
+            collected_at_ms: AtomicU64::new(0),
             building: RwLock::new(()),
             is_over,
         };
         let mut warnings = dispatcher.remember_targets()?;
-        dispatcher.work()?;
+        if let Err(error) = dispatcher.work() {
+            dispatcher.unkept().iter().for_each(|unkept| self.project.remarks.text(&format!("{unkept}\n")));
+            return Err(error);
+        }
         let elapsed = dispatcher.clock.elapsed();
         let collection = self.collector.current().get();
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
         let seen = dispatcher.view(&collection).document().map_err(store_error);
-        let document = dispatcher.unless_away(seen)?;
+        let document = match dispatcher.unless_away(seen)? {
+            // One whose disk is full is read all the same: what stands there is no pass.
+            None if !is_on_server(self.store) && self.store.present().is_ok() => view.document().ok(),
+            document => document,
+        };
         let build_of = |id: &str| {
             let state = dispatcher.lock();
             state.targets.iter().find(|target| target.target.id == id).and_then(|target| target.build)
         };
         let (failures, slices) = (dispatcher.spool.failures_waiting(build_of)?, dispatcher.spool.len()? as u64);
-        let (in_memory, unkept) = dispatcher.spool.unwritten()?;
-        let (slices, spool_place) = (slices.saturating_sub(in_memory), dispatcher.spool.place());
-        let was_full = dispatcher.is_disk_full.load(Ordering::SeqCst);
+        let (slices, unkept) = (slices.saturating_sub(dispatcher.spool.unwritten()?.0), dispatcher.unkept());
         let waiting = (slices > 0).then(|| WaitingSlices { slices, place: dispatcher.spool.place() });
         let mut state = dispatcher.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         // What of a target that is gone was found is in the store, and no row.
@@ -412,7 +428,9 @@ impl FleetRun<'_> {
             document.status = Status::Error;
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
             document.warnings.push(match held {
-                _ if was_full => format!("no slice was finished: the disk of {spool_place} is full"),
+                _ if state.lacked_room.is_some() => {
+                    format!("no slice was finished: {}", state.lacked_room.as_deref().unwrap_or_default())
+                }
                 0 => "no slice was finished: give it more --time".to_owned(),
                 _ => format!(
                     "no slice was finished: another fleet works on {}, or was killed less than half a minute ago",
@@ -420,13 +438,13 @@ impl FleetRun<'_> {
                 ),
             });
         }
-        if unkept > 0 {
+        if let Some(unkept) = unkept {
+            // Who is told of an error has no document.
+            if state.failure.is_some() {
+                self.project.remarks.text(&format!("{unkept}\n"));
+            }
             document.status = Status::Error;
-            document.warnings.push(format!(
-                "the disk of {spool_place} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
-                 free it, and the next fleet finds them again",
-                counted(unkept, "slice")
-            ));
+            document.warnings.push(unkept);
         }
         match state.failure {
             Some(error) => Err(error),
@@ -517,6 +535,10 @@ impl Dispatcher<'_> {
             Ok(())
         })?;
         self.try_disk()?;
+        // Also where there is room for less than a fleet needs to go on.
+        if self.spool.is_overflowing() {
+            self.spool.write_again()?;
+        }
         self.come_back()?;
         if self.lock().failure.is_some() {
             return Ok(());
@@ -563,6 +585,25 @@ impl Dispatcher<'_> {
         why.lines().next().is_some_and(says_full_disk) || says_full_disk(why) && !self.spool.has_room()
     }
 
+    /// Whether it is for a disk that a slice of a target has no result. While ours is full, that is so whatever it says: linkers, say, die of a
+    /// signal. Another one that stays full comes to be the trouble of the target.
+    fn is_by_full_disk(&self, place: usize, why: &str) -> bool {
+        let is_told = why.lines().next().is_some_and(says_full_disk);
+        let is_early = self.lock().targets[place].rests < TROUBLES_MAX;
+        is_told && is_early || !self.spool.has_room()
+    }
+
+    /// What becomes of slices that are kept nowhere when this process ends now; `None` when there are none.
+    fn unkept(&self) -> Option<String> {
+        let (_, unkept) = self.spool.unwritten().ok().filter(|(_, unkept)| *unkept > 0)?;
+        Some(format!(
+            "the disk of {} is full: what {} came to could not be kept, with the traces of failures that have no command here; \
+             free it, and the next fleet finds them again",
+            self.spool.place(),
+            counted(unkept, "slice")
+        ))
+    }
+
     /// Says once that the disk of this machine is full.
     fn say_full(&self) {
         if !self.is_disk_full.swap(true, Ordering::SeqCst) {
@@ -598,11 +639,31 @@ impl Dispatcher<'_> {
         Ok(())
     }
 
-    /// A slice has found no room on the disk: nothing of it counts, and its target is tried again a little later.
-    fn rest(&self, place: usize) {
-        self.say_full();
+    /// A slice has found no room on a disk: nothing of it counts, and its target is tried again a little later.
+    fn rest(&self, place: usize, why: &str) {
+        let is_ours = !self.spool.has_room();
+        let why = match is_ours {
+            true => format!("the disk of {} is full", self.spool.place()),
+            // That of temporary files, say.
+            false => printable_line(why.lines().next().unwrap_or_default()).into_owned(),
+        };
         let until = self.clock.elapsed() + NO_ROOM;
-        self.lock().targets[place].away_until = until;
+        let line = {
+            let mut state = self.lock();
+            let target = &mut state.targets[place];
+            (target.away_until, target.rests) = (until, target.rests.saturating_add(1));
+            let line = format!("{}: {why}; it is tried again", printable_line(&target.target.name));
+            let is_new = target.rests == 1;
+            state.lacked_room = Some(why);
+            (is_new && !is_ours).then_some(line)
+        };
+        if is_ours {
+            self.say_full();
+        }
+        if let Some(line) = line {
+            self.run.project.remarks.text(&format!("{line}\n"));
+            self.warn(vec![line]);
+        }
     }
 
     /// Asks a store that is away whether it is there again, and brings it what has waited.
@@ -723,6 +784,7 @@ impl Dispatcher<'_> {
             if let Err(error) = self.collect_again() {
                 self.fail(error);
             }
+            self.collected_at_ms.store(u64::try_from(began.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
             let now = self.clock.elapsed();
             next = now + ((now - began) * COLLECT_SHARE).clamp(COLLECT_MIN, COLLECT_MAX);
         }
@@ -804,7 +866,7 @@ impl Dispatcher<'_> {
                     self.lock().leave(place);
                     match worked {
                         Ok(()) => {}
-                        Err(error) if self.lacks_room(&error.message) => self.rest(place),
+                        Err(error) if self.lacks_room(&error.message) => self.rest(place, &error.message),
                         Err(error) => self.fail(error),
                     }
                 }
@@ -833,7 +895,8 @@ impl Dispatcher<'_> {
 
     /// Whether it is to end at a risk, and nothing is worked on by which that would come to be known.
     fn is_stuck(&self) -> bool {
-        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed())
+        let collected_at = Duration::from_millis(self.collected_at_ms.load(Ordering::SeqCst));
+        self.run.until.is_some() && self.lock().is_stuck(self.clock.elapsed(), collected_at)
     }
 
     /// Whether the files of all targets are gone, in a fleet whose time is bounded. What is set aside is waited for: a linker may be writing it.
@@ -937,7 +1000,11 @@ impl Dispatcher<'_> {
         let began = self.clock.elapsed();
         let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
         match taken {
-            Err(error) if error.kind == ErrorKind::Store || self.lacks_room(&error.message) => return Err(error),
+            Err(error) if error.kind == ErrorKind::Store => return Err(error),
+            Err(error) if self.is_by_full_disk(place, &error.message) => {
+                self.rest(place, &error.message);
+                return Ok(());
+            }
             Err(error) => slice.fail(&error.to_string()),
             Ok(taken) => {
                 let mut taken = taken.unwrap_or_default();
@@ -964,8 +1031,9 @@ impl Dispatcher<'_> {
                         slice.failures = self.spool.failures(&slice.target, summary)?;
                         self.unless_full(exchange.share(&mut taken, summary, renew()))?;
                     }
-                    SliceOutcome::Trouble(why) if self.lacks_room(why) => {
-                        return Err(CampaignError::new(ErrorKind::Store, why.clone()));
+                    SliceOutcome::Trouble(why) if self.is_by_full_disk(place, why) => {
+                        self.rest(place, why);
+                        return Ok(());
                     }
                     SliceOutcome::Trouble(why) => slice.fail(why),
                     SliceOutcome::Stopped => {}
@@ -991,6 +1059,7 @@ impl Dispatcher<'_> {
             let kept = &mut state.targets[place];
             // Its flags may be others by now.
             kept.target.file.clone_from(&target.file);
+            kept.rests = if slice.troubles == 0 { 0 } else { kept.rests };
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
             state.discoveries
@@ -1238,6 +1307,7 @@ mod tests {
             worker: "one".to_owned(),
             row: Mutex::default(),
             state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
+            collected_at_ms: AtomicU64::new(0),
             building: RwLock::new(()),
             is_over: Arc::default(),
         };
@@ -1252,7 +1322,8 @@ mod tests {
         let why = "cannot write a: No space left on device";
         let behind = format!("its process has ended\n{why}");
         assert!(fleet.lacks_room(why) && fleet.lacks_room(&behind) && !fleet.lacks_room("a trap"));
-        (0..2).for_each(|_| fleet.rest(0));
+        assert!(fleet.is_by_full_disk(0, "its process ended without a report (signal: 7)") && fleet.unkept().is_some());
+        (0..2).for_each(|_| fleet.rest(0, why));
         fleet.try_disk().expect("it is full");
         fleet.come_back().expect("it is full");
         assert_eq!((notes(), lines("going on alone"), lines("waits in memory")), (2, 1, 1));
@@ -1262,10 +1333,58 @@ mod tests {
         }
         full(false);
         assert!(!fleet.lacks_room(&behind), "what a process has said is not believed of a disk with room");
+        // Another disk is named as it was told, once, and is the trouble of who never has room there.
+        assert!(fleet.is_by_full_disk(0, why) && !fleet.is_by_full_disk(0, "a trap"));
+        fleet.lock().targets[0].rests = 0;
+        (0..TROUBLES_MAX).for_each(|_| fleet.rest(0, why));
+        assert_eq!((lines("app.wasm: cannot write a: No space"), lines("waits in memory")), (1, 1));
+        assert!(!fleet.is_by_full_disk(0, why));
+        {
+            let state = fleet.lock();
+            assert_eq!((state.lacked_room.as_deref(), state.warnings.len()), (Some(why), 1));
+        }
         fleet.try_disk().expect("there is room");
         fleet.come_back().expect("it answers");
         assert_eq!((notes(), lines("has room again"), fleet.spool.len().expect("listed")), (0, 1, 0));
+        assert_eq!(fleet.unkept(), None);
         assert_eq!(FleetRecords { store: &store }.target("app-1").expect("read").0.executions, 7);
+    }
+
+    #[test]
+    fn a_folder_whose_disk_is_full_is_read_at_the_end_and_what_stands_there_is_no_pass() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
+        let failure = serde_json::json!({
+            "target": "app.wasm", "signature": signature, "trace": Digest::of(b"a trace"), "status": "still there",
+            "times": 1, "foundAt": "2026"
+        });
+        let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
+        store.put(&key, failure.to_string().as_bytes()).expect("kept");
+        store.set_full(true);
+        let config = Config { base_dir: folder.path().to_owned(), ..Config::default() };
+        let remarks = Remarks::to(|_| ());
+        let project = Project { config, backends: BackendOptions::default(), keep_passing: false, remarks };
+        let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
+        let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
+        let run = FleetRun {
+            project: &project,
+            store: &store,
+            collector: &collector,
+            named: None,
+            jobs: 1,
+            // There is none for a slice.
+            time: Some(Duration::ZERO),
+            until: None,
+            seed: Seed(1),
+            globals: Vec::new(),
+            stop: Arc::new(|| false),
+            version: "0",
+        };
+        let document = run.run().expect("it goes on without it");
+        assert_eq!((document.status, document.failures.len()), (Status::Fail, 1));
+        let says = |words: &str| document.warnings.iter().any(|warning| warning.contains(words));
+        assert!(says("takes nothing at the moment"), "{:?}", document.warnings);
     }
 
     #[test]
@@ -1302,12 +1421,14 @@ mod tests {
     fn a_fleet_that_is_to_end_at_a_risk_waits_a_while_for_what_is_set_aside_and_no_longer() {
         let at = Duration::from_secs;
         let mut state = FleetState::new(vec![set_aside(target(None, false)), target(None, true)], Seed(1));
-        assert!(!state.is_stuck(at(1)) && !state.is_stuck(at(10)));
+        assert!(!state.is_stuck(at(1), at(1)) && !state.is_stuck(at(10), at(10)));
         // One has changed meanwhile, and is set aside again.
         state.targets[0].record.troubles = 0;
-        assert!(!state.is_stuck(at(30)));
+        assert!(!state.is_stuck(at(30), at(30)));
         state.targets[0].record.troubles = TROUBLES_MAX;
-        assert!(!state.is_stuck(at(31)) && !state.is_stuck(at(40)) && state.is_stuck(at(41)));
+        assert!(!state.is_stuck(at(31), at(31)) && !state.is_stuck(at(40), at(40)));
+        // What was added since the last look, or is being built by this one, has not joined yet.
+        assert!(!state.is_stuck(at(90), at(30)) && state.is_stuck(at(90), at(31)));
     }
 
     #[test]

@@ -109,6 +109,35 @@ pub trait SharedStore: Send + Sync {
     /// The folders with values, in their order.
     fn folders(&self) -> Result<Vec<StoreKey>, SharedStoreError>;
 
+    /// The folders with so many parts of which the first is that; whether there are values in each is not sure.
+    fn folders_at(&self, shapes: &[(&str, usize)]) -> Result<Vec<StoreKey>, SharedStoreError> {
+        let is_at = |folder: &StoreKey| {
+            let (kind, parts) = (folder.parts().first(), folder.parts().len());
+            kind.is_some_and(|kind| shapes.contains(&(kind.as_str(), parts)))
+        };
+        Ok(self.folders()?.into_iter().filter(is_at).collect())
+    }
+
+    /// Whether a value directly in one of these folders has this text in it.
+    fn has_text(&self, folders: &[StoreKey], text: &str) -> Result<bool, SharedStoreError> {
+        for folder in folders {
+            if self.values(folder)?.iter().any(|(_, value)| String::from_utf8_lossy(value).contains(text)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one of these folders has a value of this name.
+    fn has_name(&self, folders: &[StoreKey], name: &str) -> Result<bool, SharedStoreError> {
+        for folder in folders {
+            if self.get(&folder.join(name))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Gives a value another key, at once; whether there was one. What has that key is replaced.
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError>;
 

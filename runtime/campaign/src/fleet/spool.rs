@@ -378,12 +378,25 @@ impl Spool {
         Ok(unless_full(self.store.write_again())?.is_some())
     }
 
-    /// Slices of this process that are neither on the disk nor in the store: those that wait in memory, and all of them.
+    /// Slices that are lost with this process: how many of them wait in memory, and how many there are with those whose traces do, and those for
+    /// which there was no room there, either.
     pub(super) fn unwritten(&self) -> Result<(u64, u64), CampaignError> {
-        let is_unwritten =
-            |(worker, name): &&SpoolKey| self.store.has_waiting(&StoreKey::new(&["slices", worker, name]));
-        let waiting = self.waiting()?.iter().filter(is_unwritten).count() as u64;
-        Ok((waiting, waiting + self.dropped.load(Ordering::SeqCst)))
+        let (mut in_memory, mut unkept) = (0, self.dropped.load(Ordering::SeqCst));
+        if !self.store.is_waiting() {
+            return Ok((in_memory, unkept));
+        }
+        for (worker, name) in self.waiting()? {
+            let key = StoreKey::new(&["slices", &worker, &name]);
+            let text = self.store.get(&key).map_err(store_error)?.unwrap_or_default();
+            let slice = serde_json::from_slice::<SpooledSlice>(&text).unwrap_or_default();
+            let is_in_memory = self.store.has_waiting(&key);
+            // A trace is larger than its slice, for which there may be room.
+            let mut traces = slice.failures.iter().filter_map(|failure| failure.trace);
+            let is_unkept = is_in_memory || traces.any(|trace| self.store.has_waiting_blob(&trace));
+            in_memory += u64::from(is_in_memory);
+            unkept += u64::from(is_unkept);
+        }
+        Ok((in_memory, unkept))
     }
 
     /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
@@ -434,8 +447,23 @@ impl Spool {
         let key = StoreKey::new(&["slices", &self.worker, &format!("{number:08}")]);
         if unless_full(self.store.put(&key, &text))?.is_none() {
             self.dropped.fetch_add(1, Ordering::SeqCst);
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-            counts.1 = counts.1.saturating_sub(1);
+            {
+                let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+                counts.1 = counts.1.saturating_sub(1);
+            }
+            self.forget_traces(slice)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the traces of a slice that was not kept out of memory, where no other one names them: nobody comes for them.
+    fn forget_traces(&self, slice: &SpooledSlice) -> Result<(), CampaignError> {
+        let kept = [StoreKey::new(&["slices", &self.worker])];
+        for trace in slice.failures.iter().filter_map(|failure| failure.trace) {
+            let is_named = || self.store.has_text(&kept, &trace.to_string()).map_err(store_error);
+            if self.store.has_waiting_blob(&trace) && !is_named()? {
+                self.store.delete_blob(&trace).map_err(store_error)?;
+            }
         }
         Ok(())
     }

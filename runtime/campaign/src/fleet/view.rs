@@ -138,6 +138,12 @@ impl FleetView<'_> {
             let is_it =
                 |known: &&mut FleetFailureRow| (&known.target, &known.signature) == (&row.target, &row.signature);
             match document.failures.iter_mut().find(is_it) {
+                // The trace that waits is the one that there is.
+                Some(known) if (known.stands() || !is_of_today) && known.trace_missing && !row.trace_missing => {
+                    let FleetFailureRow { trace, command, trace_path, .. } = row;
+                    (known.trace, known.command, known.trace_path) = (trace, command, trace_path);
+                    known.trace_missing = false;
+                }
                 Some(known) if known.stands() || !is_of_today => {}
                 Some(known) => {
                     count_failure(&mut document.targets, &row);
@@ -437,6 +443,19 @@ mod tests {
         assert_eq!((document.status, found), (Status::Fail, expected));
         assert_eq!(document.failures[5].status, "stale", "an older build says nothing of it");
         assert_eq!(document.targets[0].failures, 4, "the row counts those that stand");
+        // One whose trace the store has lost has that which waits.
+        let mut document = document;
+        let lost = FleetFailureRow { trace_missing: true, command: None, trace: "9c".to_owned(), ..row("1", "fixed") };
+        document.failures = vec![lost];
+        let unwritten = WaitingFailure { is_written: false, ..of_older("1") };
+        let mut known = FleetView::with_waiting(document, vec![unwritten]);
+        let of = |document: &FleetDocument| {
+            let row = &document.failures[0];
+            (row.trace_missing, row.command.is_some(), row.trace.clone(), row.state.clone())
+        };
+        assert_eq!(of(&known), (true, false, "9c".to_owned(), "fixed".to_owned()));
+        known = FleetView::with_waiting(known, vec![of_older("1")]);
+        assert_eq!(of(&known), (false, true, "3f".to_owned(), "fixed".to_owned()));
     }
 
     #[test]

@@ -23,6 +23,8 @@ use std::process::{Command, Stdio};
 const TARGET: &str = "wasm32-wasip1";
 /// The library that libfuzzer-sys links in place of libFuzzer.
 const DRIVER: &str = include_str!("driver.rs");
+/// How it is compiled.
+const DRIVER_FLAGS: &[&str] = &["--edition", "2024", "--crate-type", "rlib", "--target", TARGET, "-O"];
 /// As cargo-fuzz builds, with what a core module needs: entry points, and line tables for backtraces.
 const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Cdebuginfo=line-tables-only -Cstrip=none \
                      -Clink-arg=--export=LLVMFuzzerTestOneInput -Clink-arg=--export=LLVMFuzzerInitialize \
@@ -74,8 +76,10 @@ impl CargoFuzz {
         // Another compiler does not read what this one has made. Which one it is, the folder may say.
         let version = Command::new("rustc").arg("-vV").current_dir(&self.folder).stdin(Stdio::null()).output();
         let version = version.map_err(no_rustc)?.stdout;
-        let (made_of, content) =
-            (folder.join("driver.made-of"), Digest::of(&[DRIVER.as_bytes(), &version[..]].concat()));
+        let (made_of, content) = (
+            folder.join("driver.made-of"),
+            Digest::of(&[DRIVER.as_bytes(), DRIVER_FLAGS.join(" ").as_bytes(), &version[..]].concat()),
+        );
         let content = content.to_string();
         if library.is_file() && std::fs::read_to_string(&made_of).is_ok_and(|known| known == content) {
             return Ok(library);
@@ -84,7 +88,8 @@ impl CargoFuzz {
         // Another process may be linking the one of before.
         let new = folder.join(format!("libfozzydriver-{}.new", std::process::id()));
         let built = Command::new("rustc")
-            .args(["--edition", "2024", "--crate-type", "rlib", "--target", TARGET, "-O", "-o"])
+            .args(DRIVER_FLAGS)
+            .arg("-o")
             .arg(&new)
             .arg(&source)
             .current_dir(&self.folder)

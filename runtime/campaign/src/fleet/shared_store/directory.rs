@@ -160,15 +160,29 @@ impl SharedStore for DirectoryStore {
             if !stems(&path, VALUE_ENDING)?.is_empty() {
                 folders.push(key.clone());
             }
-            for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
-                let part = entry.file_name().to_str().and_then(read_part);
-                let part = part.filter(|_| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-                open.extend(part.map(|part| (entry.path(), key.join(&part))));
-            }
+            open.extend(subfolders(&path)?.into_iter().map(|(part, path)| (path, key.join(&part))));
             bounded(format_args!("{} has a number of folders", self.place()), open.len() as u64, NAMES_MAX as u64)?;
         }
         folders.sort();
         Ok(folders)
+    }
+
+    fn folders_at(&self, shapes: &[(&str, usize)]) -> Result<Vec<StoreKey>, SharedStoreError> {
+        let mut found = Vec::new();
+        for (kind, parts) in shapes {
+            let top = StoreKey::new(&[kind]);
+            let mut level = vec![(self.folder("values", top.parts())?, top)];
+            // Those of the last level may have very many values, and are not read.
+            for _ in 1..*parts {
+                let mut next = Vec::new();
+                for (path, key) in &level {
+                    next.extend(subfolders(path)?.into_iter().map(|(part, path)| (path, key.join(&part))));
+                }
+                level = next;
+            }
+            found.extend(level.into_iter().map(|(_, key)| key));
+        }
+        Ok(found)
     }
 
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -283,8 +297,12 @@ impl SharedStore for DirectoryStore {
         // Over the note of the last one, whose place a full disk has for it.
         let noted = file.rewind().and_then(|()| file.write_all(note.as_bytes()));
         let noted = noted.and_then(|()| file.set_len(note.len() as u64));
-        noted.map_err(|error| SharedStoreError::io("write", &path, error))?;
-        Ok(Some(Box::new(FileLease { _file: file, attempt })))
+        let noted = noted.map_err(|error| SharedStoreError::io("write", &path, error)).and_then(|()| self.room(&path));
+        match noted {
+            // It is locked, though a disk which writes nothing in place has no room for who holds it.
+            Ok(()) | Err(SharedStoreError::Away { .. }) => Ok(Some(Box::new(FileLease { _file: file, attempt }))),
+            Err(error) => Err(error),
+        }
     }
 
     fn holder(&self, key: &StoreKey) -> Result<Option<String>, SharedStoreError> {
@@ -351,6 +369,25 @@ fn stems(folder: &Path, ending: &str) -> Result<Vec<String>, SharedStoreError> {
         bounded(format_args!("{} has a number of names", folder.display()), stems.len() as u64, NAMES_MAX as u64)?;
     }
     Ok(stems)
+}
+
+/// The parts of keys that the folders in a folder are, with these; none in one that is not there.
+fn subfolders(folder: &Path) -> Result<Vec<(String, PathBuf)>, SharedStoreError> {
+    let failed = |error| SharedStoreError::io("list", folder, error);
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let part = entry.file_name().to_str().and_then(read_part);
+            found.extend(part.map(|part| (part, entry.path())));
+        }
+    }
+    Ok(found)
 }
 
 fn make(folder: &Path) -> Result<(), SharedStoreError> {

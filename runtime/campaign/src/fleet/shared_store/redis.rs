@@ -28,7 +28,8 @@ use redis::{
     Client, Connection, ConnectionAddr, ErrorKind, FromRedisValue, IntoConnectionInfo, RedisError, RedisResult, Script,
     ServerErrorKind,
 };
-use std::io;
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -41,14 +42,20 @@ const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// Between two requests, at first and at most.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// How long one answer may take, and a connection; one with TLS that takes longer is to a server without.
+/// How long one answer may take, and a connection.
 const ANSWER_MAX: Duration = Duration::from_secs(20);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
-const TLS_CONNECT_MAX: Duration = Duration::from_secs(3);
+/// How long a first one with TLS may take, before it is asked whether the server answers without; and later ones, where it does not.
+const TLS_FIRST_MAX: Duration = Duration::from_secs(3);
+const TLS_CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long the answer to that may take.
+const PLAIN_MAX: Duration = Duration::from_secs(1);
 /// Bytes of a blob: Redis has at most 512 MiB under one key.
 const BLOB_BYTES_MAX: u64 = 500 << 20;
 /// A lease ends when its holder was silent for so long.
 const LEASE_TIME: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
+/// Keys that the server looks at for one answer of a scan: some milliseconds, for which it answers nobody else.
+const SCAN_STEP: u64 = 5000;
 /// Bytes of the parts of an address.
 const NAME_BYTES_MAX: usize = 200;
 /// With what all keys begin, and the prefix of a store whose address names none.
@@ -90,6 +97,14 @@ return 1";
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
 return 0";
 
+/// Whether a value of one of these hashes has a text in it: 1, or 0. They stay on the server.
+const HAS_TEXT: &str = "for _, hash in ipairs(KEYS) do
+  for _, value in ipairs(redis.call('HVALS', hash)) do
+    if string.find(value, ARGV[1], 1, true) then return 1 end
+  end
+end
+return 0";
+
 /// A Redis server as the home of a store.
 #[derive(Clone)]
 pub struct RedisStore {
@@ -108,6 +123,8 @@ struct RedisConnection {
     wait_ms: AtomicU64,
     /// Whether it has ever answered: then it is spoken to in the right way.
     has_answered: AtomicBool,
+    /// Whether a connection with TLS has taken long, and the server has no answer without.
+    is_slow: AtomicBool,
 }
 
 impl RedisStore {
@@ -137,8 +154,7 @@ impl RedisStore {
     pub fn open_or_later(address: &str, project: &str) -> Result<RedisStore, SharedStoreError> {
         let store = RedisStore { project: project.to_owned(), ..RedisStore::at(address)? };
         match store.connection().err() {
-            // To wait for it would change nothing.
-            Some(SharedStoreError::Away { why, .. }) if why.ends_with(NO_TLS) => {
+            Some(SharedStoreError::Away { why, .. }) if is_hopeless(&why) => {
                 Err(SharedStoreError::Foreign { place: store.place(), why })
             }
             None | Some(SharedStoreError::Away { .. }) => Ok(store),
@@ -200,8 +216,8 @@ impl RedisStore {
         let place = format!("{place}/{}?prefix={prefix}", info.redis_settings().db());
         let client = Client::open(info).map_err(|error| foreign(said(&error)))?;
         let wait_ms = AtomicU64::new(WAIT_MAX.as_millis() as u64);
-        let (open, has_answered) = (Mutex::new(None), AtomicBool::new(false));
-        let connection = Arc::new(RedisConnection { client, place, open, wait_ms, has_answered });
+        let (open, has_answered, is_slow) = (Mutex::new(None), AtomicBool::new(false), AtomicBool::new(false));
+        let connection = Arc::new(RedisConnection { client, place, open, wait_ms, has_answered, is_slow });
         // Always two words: one that is called like a kind of key is no part of another store.
         let prefix = format!("{PREFIX}:{prefix}");
         Ok(RedisStore { connection, prefix, project: String::new(), is_checked: Arc::default() })
@@ -303,6 +319,29 @@ impl SharedStore for RedisStore {
         let mut folders: Vec<StoreKey> = self.connection()?.scan(&start)?.iter().filter_map(of_key).collect();
         folders.sort();
         Ok(folders)
+    }
+
+    fn has_text(&self, folders: &[StoreKey], text: &str) -> Result<bool, SharedStoreError> {
+        let script = Script::new(HAS_TEXT);
+        let mut call = script.prepare_invoke();
+        for folder in folders {
+            call.key(self.key_of("v", folder.parts())?);
+        }
+        call.arg(text);
+        self.connection()?.ask("read", text, &|connection| call.invoke(connection))
+    }
+
+    fn has_name(&self, folders: &[StoreKey], name: &str) -> Result<bool, SharedStoreError> {
+        if folders.is_empty() {
+            return Ok(false);
+        }
+        let field = written(name)?;
+        let mut pipe = redis::pipe();
+        for folder in folders {
+            pipe.cmd("HEXISTS").arg(self.key_of("v", folder.parts())?).arg(&field);
+        }
+        let found = self.connection()?.ask("read", name, &|connection| pipe.query::<Vec<bool>>(connection))?;
+        Ok(found.contains(&true))
     }
 
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -542,13 +581,44 @@ impl RedisConnection {
         }
         let text = error.to_string();
         // Connected, and no answer in time; or an answer in something else. A connection that is not made in time says otherwise.
-        let is_no_tls = text.contains("temporarily unavailable") || text.contains("corrupt message");
+        let is_silent = self.is_tls() && text.contains("temporarily unavailable");
+        let is_no_tls = text.contains("corrupt message") || is_silent && self.answers_plainly();
+        if is_silent && !is_no_tls {
+            self.is_slow.store(true, Ordering::Relaxed);
+            return SILENT;
+        }
+        if self.is_tls() && error.is_timeout() {
+            self.is_slow.store(true, Ordering::Relaxed);
+        }
         let is_dropped = error.is_connection_dropped() && !error.is_connection_refusal();
         let is_closed = is_dropped || matches!(error.kind(), ErrorKind::Parse);
         match tls_advice(&self.place, is_no_tls) {
             "" => plain_advice(&self.place, is_closed),
             advice => advice,
         }
+    }
+
+    fn is_tls(&self) -> bool {
+        self.place.starts_with("rediss://")
+    }
+
+    /// Whether a server that was asked in TLS, and says nothing, answers without: then it is not merely slow. One with TLS answers with an alert.
+    fn answers_plainly(&self) -> bool {
+        let ConnectionAddr::TcpTls { host, port, .. } = self.client.get_connection_info().addr() else { return false };
+        let ask = || -> io::Result<u8> {
+            let connect = |address| TcpStream::connect_timeout(&address, PLAIN_MAX).ok();
+            let mut stream = (host.as_str(), *port)
+                .to_socket_addrs()?
+                .find_map(connect)
+                .ok_or_else(|| io::Error::from(io::ErrorKind::NotConnected))?;
+            stream.set_read_timeout(Some(PLAIN_MAX))?;
+            stream.set_write_timeout(Some(PLAIN_MAX))?;
+            stream.write_all(b"PING\r\n")?;
+            let mut first = [0];
+            stream.read_exact(&mut first)?;
+            Ok(first[0])
+        };
+        ask().is_ok_and(|first| b"+-".contains(&first))
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Connection>> {
@@ -560,7 +630,12 @@ impl RedisConnection {
         let connection = match &mut *open {
             Some(connection) => connection,
             None => {
-                let most = if self.place.starts_with("rediss://") { TLS_CONNECT_MAX } else { CONNECT_MAX };
+                let is_known = [&self.has_answered, &self.is_slow].iter().any(|known| known.load(Ordering::Relaxed));
+                let most = match (self.is_tls(), is_known) {
+                    (true, true) => TLS_CONNECT_MAX,
+                    (true, false) => TLS_FIRST_MAX,
+                    (false, _) => CONNECT_MAX,
+                };
                 let connection = self.client.get_connection_with_timeout(most)?;
                 connection.set_read_timeout(Some(ANSWER_MAX))?;
                 connection.set_write_timeout(Some(ANSWER_MAX))?;
@@ -588,7 +663,7 @@ impl RedisConnection {
         let (mut keys, mut cursor) = (Vec::new(), 0_u64);
         loop {
             let scan = |connection: &mut Connection| {
-                redis::cmd("SCAN").arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(1000).query(connection)
+                redis::cmd("SCAN").arg(cursor).arg("MATCH").arg(&pattern).arg("COUNT").arg(SCAN_STEP).query(connection)
             };
             let (next, found): (u64, Vec<String>) = self.ask("list", start, &scan)?;
             keys.extend(found);
@@ -654,6 +729,13 @@ pub(super) fn plain_advice(place: &str, is_closed: bool) -> &'static str {
     }
 }
 
+/// Whether nothing changes by waiting for a server that says this at the first request: the address is wrong, or who asks may not.
+pub(super) fn is_hopeless(why: &str) -> bool {
+    why.ends_with(NO_TLS) || ["invalid peer certificate", "Permission denied"].iter().any(|words| why.contains(words))
+}
+
+/// What is known of a server that was asked in TLS, and may be slow.
+const SILENT: &str = "; it takes connections, and says nothing in TLS";
 /// What may be wrong with an address with TLS, and with one without.
 const NO_TLS: &str = "; it may not speak TLS on this port: redis:// is without";
 const MAYBE_TLS: &str = "; it may speak TLS on this port: rediss:// is with";

@@ -112,6 +112,19 @@ fn a_blob_that_a_record_of_another_target_names_stays_until_none_does() {
             assert!(other.delete(key).expect("deleted"));
         }
         assert!(delete() && !delete());
+        // However many targets there are, the home is asked a few times.
+        for number in 0..20 {
+            let target = format!("app-{number}");
+            for folder in [key(&["explored"]), key(&["corpus"]), key(&["failures", "shrunk"])] {
+                store.put(&folder.join(&target).join("3f2a"), b"{\"trace\": \"another\"}").expect("kept");
+            }
+        }
+        store.put_blob(b"a blob").expect("kept");
+        let asked = |requests| delete_unnamed(&WatchedStore::leaving(&*store, requests), &name).is_ok();
+        assert!(asked(4), "folders, names, records, and that it goes");
+        let folders = store.folders_at(&[("failures", 3), ("corpus", 2)]).expect("listed");
+        let is_one = |folder: &StoreKey| folder.parts().len() == if folder.parts()[0] == "corpus" { 2 } else { 3 };
+        assert!(folders.len() >= 41 && folders.iter().all(is_one), "{folders:?}");
         assert_eq!(store.has_blobs(&[name, Digest::of(b"more")]).expect("asked"), [false, false]);
         let folder = key(&["failures", "fixed", "app-1"]);
         store.put(&folder.join("a/b"), b"1").expect("kept");
@@ -208,13 +221,16 @@ fn a_folder_whose_disk_is_full_is_away_until_there_is_room() {
     assert!(told.hint.as_ref().is_some_and(|hint| hint.contains("free the disk")), "{told}");
     assert!(watched.is_away() && !watched.is_back() && !store.answers());
     assert_eq!(store.get(&key(&["a"])).expect("read").as_deref(), Some(&b"1"[..]), "what was kept is whole");
+    let held = store.acquire(&lease, "one").expect("asked").expect("it needs no room");
+    assert!(store.acquire(&lease, "two").expect("asked").is_none(), "it is held");
+    drop(held);
     store.set_full(false);
     assert!(watched.is_back() && watched.put(&key(&["a"]), b"2").is_ok());
     assert_eq!(store.list(&key(&[])).expect("listed"), ["a"], "nothing is left of the look");
     // The note of a lease says the last holder only, however long the name of the one before was.
     drop(store.acquire(&lease, &"x".repeat(40)).expect("asked").expect("free"));
     let held = store.acquire(&lease, "two").expect("asked").expect("free");
-    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (3, Some("two")));
+    assert_eq!((held.attempt(), store.holder(&lease).expect("asked").as_deref()), (4, Some("two")));
 }
 
 #[test]

@@ -103,6 +103,18 @@ impl SharedStore for WatchedStore<'_> {
         self.ask(|store| store.folders())
     }
 
+    fn folders_at(&self, shapes: &[(&str, usize)]) -> Result<Vec<StoreKey>, SharedStoreError> {
+        self.ask(|store| store.folders_at(shapes))
+    }
+
+    fn has_text(&self, folders: &[StoreKey], text: &str) -> Result<bool, SharedStoreError> {
+        self.ask(|store| store.has_text(folders, text))
+    }
+
+    fn has_name(&self, folders: &[StoreKey], name: &str) -> Result<bool, SharedStoreError> {
+        self.ask(|store| store.has_name(folders, name))
+    }
+
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
         self.ask(|store| store.rename(from, to))
     }

@@ -123,6 +123,27 @@ fn slices_for_which_there_is_no_room_at_all_are_counted_and_end_nothing() {
     spool.disk().set_full(true);
     spool.put(&SpooledSlice::default()).expect("it goes on");
     assert_eq!((spool.unwritten().expect("counted"), spool.len().expect("listed")), ((0, 1), 0));
+    // There is room for the trace, and none for the slice.
+    spool.store = OverflowStore::new(spool.disk().clone(), 100);
+    let slice = slice(&spool, 1);
+    assert!(spool.is_overflowing());
+    spool.put(&slice).expect("it goes on");
+    assert_eq!(spool.unwritten().expect("counted"), (0, 2));
+    assert!(!spool.is_overflowing(), "the trace takes the room of others");
+}
+
+#[test]
+fn a_slice_on_the_disk_whose_trace_waits_in_memory_is_lost_with_the_process_too() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    spool.disk().set_full(true);
+    let slice = slice(&spool, 1);
+    // There is room for the slice, and was none for its trace.
+    spool.disk().set_full(false);
+    spool.put(&slice).expect("kept");
+    assert_eq!(spool.unwritten().expect("counted"), (0, 1));
+    assert!(spool.write_again().expect("there is room"));
+    assert_eq!(spool.unwritten().expect("counted"), (0, 0));
 }
 
 #[test]

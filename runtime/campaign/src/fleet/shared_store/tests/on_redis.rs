@@ -149,34 +149,62 @@ fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     assert!(said.contains("something else has a key of ours"), "{said}");
 }
 
+/// The address of somebody who takes connections, answers to `PING` where there is an answer, and says nothing else.
+#[allow(clippy::disallowed_methods, reason = "it ends with the process")]
+fn taking(answer: &'static [u8]) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 1024];
+            while let Ok(count @ 1..) = std::io::Read::read(&mut stream, &mut asked) {
+                if asked[..count].starts_with(b"PING") {
+                    let _ = std::io::Write::write_all(&mut stream, answer);
+                }
+            }
+        }
+    });
+    address
+}
+
 #[test]
 fn a_server_without_tls_is_soon_refused_by_who_asks_in_tls_and_one_with_by_who_asks_without() {
-    // It takes connections, and says nothing, as a server does to which a handshake is half a command.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let at = |scheme: &str| format!("{scheme}://{}", listener.local_addr().expect("an address"));
-    let watch = Stopwatch::start();
-    let said = refused(&at("rediss"), "shop");
+    // A handshake is half a command to it.
+    for answer in [&b"+PONG\r\n"[..], b"-NOAUTH Authentication required.\r\n"] {
+        let (plain, watch) = (format!("rediss://{}", taking(answer)), Stopwatch::start());
+        let later = match RedisStore::open_or_later(&plain, "shop") {
+            Ok(_) => panic!("it is waited for"),
+            Err(error) => error,
+        };
+        assert!(matches!(later, SharedStoreError::Foreign { .. }) && later.to_string().contains("TLS"), "{later}");
+        assert!(watch.elapsed() < Duration::from_secs(6), "{:?}", watch.elapsed());
+    }
+    let said = refused(&format!("rediss://{}", taking(b"+PONG\r\n")), "shop");
     assert!(said.contains("may not speak TLS on this port: redis:// is without"), "{said}");
-    let later = match RedisStore::open_or_later(&at("rediss"), "shop") {
-        Ok(_) => panic!("it is waited for"),
-        Err(error) => error,
-    };
-    assert!(matches!(later, SharedStoreError::Foreign { .. }) && later.to_string().contains("TLS"), "{later}");
-    assert!(watch.elapsed() < Duration::from_secs(12), "{:?}", watch.elapsed());
     // An alert of TLS, and the end.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("redis://{}", listener.local_addr().expect("an address"));
     let said = std::thread::scope(|scope| {
-        let address = at("redis");
-        // Those of before are in its queue.
         scope.spawn(|| {
-            for stream in listener.incoming().take(3) {
-                let Ok(mut stream) = stream else { continue };
-                let _ = std::io::Read::read(&mut stream, &mut [0; 1024]);
-                let _ = std::io::Write::write_all(&mut stream, &[21, 3, 3, 0, 2, 2, 70]);
-            }
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let _ = std::io::Read::read(&mut stream, &mut [0; 1024]);
+            let _ = std::io::Write::write_all(&mut stream, &[21, 3, 3, 0, 2, 2, 70]);
         });
         refused(&address, "shop")
     });
     assert!(said.contains("it may speak TLS on this port: rediss:// is with"), "{said}");
+}
+
+#[test]
+fn a_server_whose_tls_is_slow_is_waited_for_and_one_that_cannot_be_right_is_not() {
+    // One that answers nothing without TLS, or an alert, may be slow.
+    for answer in [&b""[..], &[21, 3, 3, 0, 2, 2, 70]] {
+        let slow = RedisStore::open_or_later(&format!("rediss://{}", taking(answer)), "shop");
+        assert!(slow.is_ok(), "{:?}", slow.err());
+    }
+    let hopeless = super::super::redis::is_hopeless;
+    assert!(hopeless("invalid peer certificate: UnknownIssuer") && hopeless("Permission denied (os error 13)"));
+    assert!(!hopeless("Connection refused (os error 111)") && !hopeless("invalid utf-8"));
 }
 
 #[test]
