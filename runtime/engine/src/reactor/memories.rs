@@ -218,6 +218,11 @@ impl GuestMemories {
         tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
     }
 
+    /// Whether [`GuestMemories::marked_pages`] are known.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.tracked.len() == 1 && self.kind() == Some(TrackerKind::Marks)
+    }
+
     /// Prepares the memories for another instance. They are reset to new ones, unless they are taken `as_they_are`: then they
     /// are restored before guest code reads them.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {

@@ -18,7 +18,7 @@ mod write_protect;
 
 pub(crate) use compare::CompareTracker;
 pub(crate) use kernel::thread_cpu_ns;
-pub(crate) use marks::MarksTracker;
+pub(crate) use marks::{MarksTracker, add_marked};
 pub(crate) use pagemap_scan::PagemapTracker;
 pub(crate) use write_protect::WriteProtectTracker;
 

@@ -63,9 +63,9 @@ impl InstanceMemories {
     }
 
     /// The marks of written pages of each module; they are all for the one memory that there is.
-    pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = (&Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
-        marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+        marked.map(|(side, region)| (region, bytes(&side.marks)))
     }
 
     /// The shadow of a memory of the guest, and that memory, where accesses are checked. Call it while no guest runs.

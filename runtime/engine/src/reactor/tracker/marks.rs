@@ -85,22 +85,31 @@ impl Tracker for MarksTracker {
     }
 
     fn marked_pages(&self, region: &Region, pages: &mut Vec<u32>) -> bool {
-        let count = region.len() / PAGE_BYTES;
-        for (side, range) in &self.marks {
-            each_set(of_pages(side, range, count), |page| {
-                if pages.last() != Some(&(page as u32)) {
-                    pages.push(page as u32);
-                }
-                pages.push(page as u32 + 1);
-            });
-        }
-        region.each_noted(|page| pages.push(page));
+        add_marked(self.marks.iter().map(|(side, range)| (&**side, range.clone())), region, pages);
         true
     }
 
     fn kind(&self) -> TrackerKind {
         TrackerKind::Marks
     }
+}
+
+/// Adds to `pages` those of `region` that are marked, in these side memories and places there, and those that a marked one may reach into.
+pub(crate) fn add_marked<'a>(
+    marks: impl Iterator<Item = (&'a Region, Range<usize>)>,
+    region: &Region,
+    pages: &mut Vec<u32>,
+) {
+    let count = region.len() / PAGE_BYTES;
+    for (side, range) in marks {
+        each_set(of_pages(side, &range, count), |page| {
+            if pages.last() != Some(&(page as u32)) {
+                pages.push(page as u32);
+            }
+            pages.push(page as u32 + 1);
+        });
+    }
+    region.each_noted(|page| pages.push(page));
 }
 
 /// The marks of the first `count` pages.

@@ -12,6 +12,8 @@
 //! several nothing follows for each: an edge that is always taken four times in a step is in none of the lower classes, whatever
 //! the sum is. Whether a step is dull may be denied too often, which costs a call; it is never affirmed wrongly.
 //!
+//! What the memory says its state is, where that counts, is looked at after all else: that look learns from each step, and must be the only one.
+//!
 //! Invariant: an exploration that takes several steps in a call finds, keeps and counts what one does that takes each alone.
 //! Not here: the call (`fozzy-engine`).
 
@@ -38,8 +40,9 @@ struct DullSteps {
 impl StepJudge for DullSteps {
     fn is_dull(&mut self, step: &StepView<'_>) -> bool {
         let version = Some(step.facts.properties.version());
-        let is_dull = self.feedback.is_dull(step, self.flow, self.states)
-            && (version == self.version || self.feedback.knows_properties(step.facts))
+        let is_dull = (version == self.version || self.feedback.knows_properties(step.facts))
+            && !self.answers.is_truncated()
+            && self.feedback.is_dull(step, self.flow, self.states)
             && self.answers.end_dull_step();
         if is_dull {
             self.feedback.count_dull();
