@@ -31,7 +31,7 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::plan::ScenarioKind;
 use fozzy_trace::{DecisionSource, HarnessError, NodeId, SharedStepJudge, StepId, StepView, StretchLook};
 use fozzy_world::World;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -112,6 +112,9 @@ impl GlobalsHandoff {
     }
 }
 
+/// Stretches of coverage bytes for which there is room from the beginning.
+const STRETCHES_FEW: usize = 32;
+
 /// Looks at each of several steps in one call, while the guest waits in a call of the host: at its coverage, and its memory if that is asked.
 struct CoverageGate {
     told: Arc<InstanceMemories>,
@@ -119,6 +122,8 @@ struct CoverageGate {
     judge: SharedStepJudge,
     /// Tells states by the only memory that there is, if the guest's own code marks what it writes.
     states: Option<SharedMemoryStates>,
+    /// Which stretches of coverage bytes the step has set, by module; kept to reuse the allocation.
+    shown: Vec<(usize, Range<usize>)>,
 }
 
 impl CoverageGate {
@@ -138,7 +143,18 @@ impl StepGate for CoverageGate {
             return false;
         }
         let found = Cell::new(None);
-        let coverage = |see: &mut StretchLook<'_>| self.told.show_coverage(see);
+        let (shown, is_shown) = (RefCell::new(std::mem::take(&mut self.shown)), Cell::new(false));
+        let coverage = |see: &mut StretchLook<'_>| {
+            let mut shown = shown.borrow_mut();
+            shown.clear();
+            self.told.show_coverage(&mut |module, len, at, bytes| {
+                if !bytes.is_empty() {
+                    shown.push((module, at..at + bytes.len()));
+                }
+                see(module, len, at, bytes);
+            });
+            is_shown.set(true);
+        };
         let memory_state = || {
             let state = self.memory_state();
             found.set(Some(FoundState(state)));
@@ -147,12 +163,16 @@ impl StepGate for CoverageGate {
         let step = StepView { flow, facts, coverage: &coverage, memory_state: &memory_state };
         let is_dull = self.judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&step);
         if is_dull {
-            // Most blocks are zero, and a look costs less than to write them.
-            self.told.take_coverage(&mut |_, _, _, _| ());
+            // A judge need not have looked.
+            match is_shown.get() {
+                true => self.told.clear_shown(&shown.borrow()),
+                false => self.told.take_coverage(&mut |_, _, _, _| ()),
+            }
             self.renewal.iter().for_each(TimeRenewal::renew);
         } else if let (Some(states), Some(found)) = (&self.states, found.get()) {
             lock(states).keep(found);
         }
+        self.shown = shown.into_inner();
         is_dull
     }
 }
@@ -438,6 +458,7 @@ impl ReactorInstance {
             renewal: self.watchdog.as_ref().map(Watchdog::renewal),
             judge: Arc::clone(judge),
             states: states.filter(|_| is_marked).cloned(),
+            shown: Vec::with_capacity(STRETCHES_FEW),
         };
         let of = (sequence, ScenarioKind::Stateful.stream(sequence));
         self.store.data_mut().begin_steps(SteppedCall::new(of, first, last, Box::new(gate)));

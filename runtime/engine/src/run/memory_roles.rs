@@ -147,6 +147,17 @@ impl InstanceMemories {
         }
     }
 
+    /// Sets to zero the stretches of these modules that were [shown](InstanceMemories::show_coverage), each by where it begins and ends,
+    /// and the deepest call. Call it while no guest runs.
+    pub(crate) fn clear_shown(&self, shown: &[(usize, Range<usize>)]) {
+        for (module, stretch) in shown {
+            let (side, region) = &self.sides[*module];
+            let start = side.coverage.start as usize;
+            region.clear(start + stretch.start..start + stretch.end);
+        }
+        self.covered().for_each(|(_, region)| region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes()));
+    }
+
     /// Sets all coverage bytes to zero, and the deepest call. Call it while no guest runs.
     pub(crate) fn clear_coverage(&self) {
         for (side, region) in self.covered() {
