@@ -274,7 +274,8 @@ impl Reactor {
             return (first, false, Err(CallError::Over));
         }
         self.unlooked = true;
-        let (stepped, result) = self.live.call_steps(steps, (sequence, first, last), (judge, self.changes.as_ref()));
+        let (stepped, result) =
+            self.live.call_steps(steps, (sequence, first, last), (judge, self.changes.as_ref(), self.missed));
         self.found = self.changes.as_ref().and_then(|states| lock(states).take_kept());
         let missing =
             || CallError::Harness(HarnessError::new("steps in one call have come to no end; this is a fault of fozzy"));
@@ -531,7 +532,7 @@ impl Reactor {
         self.unlooked = false;
         match self.found.take() {
             Some(FoundState(state)) => state,
-            None => self.live.look_at_changes(&mut lock(changes)),
+            None => self.live.look_at_changes(&mut lock(changes), self.missed),
         }
     }
 

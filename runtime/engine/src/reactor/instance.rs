@@ -115,13 +115,16 @@ impl GlobalsHandoff {
 /// Stretches of coverage bytes for which there is room from the beginning.
 const STRETCHES_FEW: usize = 32;
 
-/// Looks at each of several steps in one call, while the guest waits in a call of the host: at its coverage, and its memory if that is asked.
+/// Looks at each of several steps in one call, while the guest waits in a call of the host: at its coverage, and at its memory if that is
+/// asked.
 struct CoverageGate {
     told: Arc<InstanceMemories>,
     renewal: Option<TimeRenewal>,
     judge: SharedStepJudge,
     /// Tells states by the only memory that there is, if the guest's own code marks what it writes.
     states: Option<SharedMemoryStates>,
+    /// Whether they have missed what was written before the marks that there are.
+    has_missed: bool,
     /// Which stretches of coverage bytes the step has set, by module; kept to reuse the allocation.
     shown: Vec<(usize, Range<usize>)>,
 }
@@ -130,7 +133,7 @@ impl CoverageGate {
     /// What the memory says its state is.
     fn memory_state(&self) -> Option<u64> {
         let [region] = &*self.told.guest else { return None };
-        lock(self.states.as_ref()?).look(|pages| {
+        lock(self.states.as_ref()?).look(self.has_missed, |pages| {
             add_marked(self.told.marks().map(|(side, range)| (&**side, range)), region, pages);
             Some(&**region)
         })
@@ -450,7 +453,7 @@ impl ReactorInstance {
         &mut self,
         function: &mut ReactorFunction<(u32, u32), (u32,)>,
         (sequence, first, last): (u32, u32, u32),
-        (judge, states): (&SharedStepJudge, Option<&SharedMemoryStates>),
+        (judge, states, has_missed): (&SharedStepJudge, Option<&SharedMemoryStates>, bool),
     ) -> (Option<Box<SteppedCall>>, Result<(u32,), CallError>) {
         let is_marked = self.accessor.as_ref().is_some_and(|accessor| accessor.memories.is_marked());
         let gate = CoverageGate {
@@ -458,6 +461,7 @@ impl ReactorInstance {
             renewal: self.watchdog.as_ref().map(Watchdog::renewal),
             judge: Arc::clone(judge),
             states: states.filter(|_| is_marked).cloned(),
+            has_missed,
             shown: Vec::with_capacity(STRETCHES_FEW),
         };
         let of = (sequence, ScenarioKind::Stateful.stream(sequence));
@@ -665,9 +669,9 @@ impl ReactorInstance {
     }
 
     /// A step was taken; see [`MemoryStates::look`].
-    pub(super) fn look_at_changes(&self, states: &mut MemoryStates) -> Option<u64> {
+    pub(super) fn look_at_changes(&self, states: &mut MemoryStates, has_missed: bool) -> Option<u64> {
         let memories = &self.accessor.as_ref()?.memories;
-        states.look(|pages| memories.marked_pages(pages))
+        states.look(has_missed, |pages| memories.marked_pages(pages))
     }
 
     /// The state was restored; see [`StateLearner::follow`]. When all that was written before was looked at, `in_place`, the pages that

@@ -4,6 +4,7 @@
 //! Not here: what a state is (`state_learner`), which pages were written (`tracker`).
 
 use super::state_learner::StateLearner;
+use super::tracker::MarkedPage;
 use crate::memory::Region;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +16,7 @@ pub(super) struct FoundState(pub(super) Option<u64>);
 pub(super) struct MemoryStates {
     pub(super) learner: StateLearner,
     /// Written pages; kept to reuse the allocation.
-    pages: Vec<u32>,
+    pages: Vec<MarkedPage>,
     /// Of the last step, for which the guest came back.
     kept: Option<FoundState>,
 }
@@ -35,10 +36,14 @@ impl MemoryStates {
 
     /// A step was taken; see [`StateLearner::look`]. `marked` adds the pages that were written, and says of which memory; `None` when they
     /// are not known.
-    pub(super) fn look<'a>(&mut self, marked: impl FnOnce(&mut Vec<u32>) -> Option<&'a Region>) -> Option<u64> {
+    pub(super) fn look<'a>(
+        &mut self,
+        has_missed: bool,
+        marked: impl FnOnce(&mut Vec<MarkedPage>) -> Option<&'a Region>,
+    ) -> Option<u64> {
         self.pages.clear();
         let region = marked(&mut self.pages)?;
-        self.learner.look(region.bytes(), &self.pages)
+        self.learner.look(region.bytes(), &self.pages, has_missed)
     }
 
     /// The guest comes back for a step of which this was found.
