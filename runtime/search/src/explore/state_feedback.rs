@@ -211,7 +211,8 @@ impl StateFeedback {
     /// looked at last, and only if all else is dull: whatever else denies that is to be asked before.
     pub(crate) fn is_dull(&self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
         let named = step.facts.states.digest();
-        self.pairs.contains(&(before, Some(step.flow)))
+        let pair = (before, Some(step.flow));
+        (self.last_pair == Some(pair) || self.pairs.contains(&pair))
             && self.knows_named(named, states)
             && self.knows_coverage(step)
             && self.knows_memory(step, named, states)
