@@ -169,8 +169,8 @@ impl StateLearner {
         }
     }
 
-    /// A step was taken in which nothing but `pages` was written, or was written since the last place was kept or restored. `has_missed` says
-    /// whether something was written before that, and after the last look. The answer is the state that the step reached, once states are
+    /// A step was taken in which nothing but `pages` was written, or was written since the last place was kept or restored. Whether anything
+    /// was written before that, and after the last look, is `has_missed`. The answer is the state that the step reached, once states are
     /// reported.
     pub(super) fn look(&mut self, memory: &[u8], pages: &[MarkedPage], has_missed: bool) -> Option<u64> {
         let (dead, is_followed) = (self.dead, !has_missed && !self.was_cut);
