@@ -1362,7 +1362,8 @@ mod tests {
         let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
         store.put(&key, failure.to_string().as_bytes()).expect("kept");
         store.set_full(true);
-        let config = Config { base_dir: folder.path().to_owned(), ..Config::default() };
+        let mut config = Config::default();
+        config.base_dir = folder.path().to_owned();
         let remarks = Remarks::to(|_| ());
         let project = Project { config, backends: BackendOptions::default(), keep_passing: false, remarks };
         let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
