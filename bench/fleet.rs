@@ -197,29 +197,67 @@ impl Drop for RedisServer {
     }
 }
 
-/// What is recorded of one slice: its CPU seconds, what was new, and whether the planted failure was found.
-type Slice = (f64, u64, bool);
+/// What is recorded of one slice: its CPU seconds, how much was new, and how many failures were.
+type Slice = (f64, u64, u64);
 
-/// CPU seconds of a fleet until the planted failure of each target is found, by yield beside turns, over slices that `bench/fleet/curves.py` has recorded.
+/// What was recorded of one target, which goes on beyond its end: with as many slices that show something new in twice the slices as the
+/// last half of the recorded ones had, as discoveries become rarer with the time that a search has taken.
+struct Curve {
+    slices: Vec<Slice>,
+    /// Slices of the last half with something new.
+    late_news: u32,
+    /// The mean of the CPU seconds of that half.
+    late_cpu_s: f64,
+}
+
+impl Curve {
+    fn new(slices: Vec<Slice>) -> Curve {
+        let late = &slices[slices.len() / 2..];
+        let late_news = late.iter().map(|it| u32::from(it.1 > 0)).sum();
+        let late_cpu_s = late.iter().map(|it| it.0).sum::<f64>() / late.len() as f64;
+        Curve { slices, late_news, late_cpu_s }
+    }
+
+    fn slice(&self, number: usize) -> Slice {
+        let news_before = |number: usize| {
+            let doublings = (number as f64 / self.slices.len() as f64).log2();
+            (f64::from(self.late_news) * doublings).floor()
+        };
+        let beyond = || {
+            let is_news = news_before(number + 1) > news_before(number);
+            (self.late_cpu_s, u64::from(is_news), 0)
+        };
+        self.slices.get(number).copied().unwrap_or_else(beyond)
+    }
+
+    fn has_failure(&self) -> bool {
+        self.slices.iter().any(|it| it.2 > 0)
+    }
+}
+
+/// CPU seconds of a fleet until the planted failure of each target is found, by yield beside an even split, over slices that
+/// `bench/fleet/curves.py` has recorded.
 pub(crate) fn division() -> Vec<Row> {
     let Ok(path) = std::env::var("FOZZY_BENCH_CURVES") else { return Vec::new() };
     let text = fs::read_to_string(path).expect("the curves");
     let mut curves: BTreeMap<u64, BTreeMap<&str, Vec<Slice>>> = BTreeMap::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [target, seed, cpu, news, failed] = words[..] else { panic!("five words: {line}") };
-        let slice = (cpu.parse().expect("seconds"), news.parse().expect("a count"), failed == "1");
+        let [target, seed, cpu, news, failures] = words[..] else { panic!("five words: {line}") };
+        let slice = (cpu.parse().expect("seconds"), news.parse().expect("a count"), failures.parse().expect("a count"));
         curves.entry(seed.parse().expect("a seed")).or_default().entry(target).or_default().push(slice);
     }
     let (mut ours, mut even) = (0.0, 0.0);
-    let curves: Vec<Vec<Vec<Slice>>> = curves.into_values().map(|of| of.into_values().collect()).collect();
+    let curves: Vec<Vec<Curve>> = curves.into_values().map(|of| of.into_values().map(Curve::new).collect()).collect();
     for seed in 0..20 {
         let targets = &curves[seed as usize % curves.len()];
         let mut division = TimeDivision::new(Seed(seed));
         let by_yield = time_to_failures(targets, |free, all| division.next(free, all).expect("some"));
-        let turns =
-            time_to_failures(targets, |free, _| (0..free.len()).min_by_key(|place| free[*place].slices).expect("some"));
-        (ours, even) = (ours + by_yield, even + turns);
+        let split = time_to_failures(targets, |free, _| {
+            let had = |place: &usize| free[*place].total_cpu_s;
+            (0..free.len()).min_by(|left, right| had(left).total_cmp(&had(right))).expect("some")
+        });
+        (ours, even) = (ours + by_yield, even + split);
     }
     vec![Row::times(
         "fleet: time to each planted failure",
@@ -229,20 +267,20 @@ pub(crate) fn division() -> Vec<Row> {
     )]
 }
 
-/// The mean of the CPU seconds after which each failure was found. A target has slices after that, too, as in a fleet; where none is recorded any more, they find nothing. Failures that no slice has found do not count.
-fn time_to_failures(targets: &[Vec<Slice>], mut next: impl FnMut(&[DiscoveryEstimate], (f64, usize)) -> usize) -> f64 {
+/// The mean of the CPU seconds after which the first failure of each target was found. A target has slices after that, too, as in a
+/// fleet. Failures that no slice has found do not count, but their targets take their time.
+fn time_to_failures(targets: &[Curve], mut next: impl FnMut(&[DiscoveryEstimate], (f64, usize)) -> usize) -> f64 {
     let mut estimates = vec![DiscoveryEstimate::default(); targets.len()];
-    let mut left: BTreeSet<usize> = (0..targets.len()).filter(|place| targets[*place].iter().any(|it| it.2)).collect();
+    let mut left: BTreeSet<usize> = (0..targets.len()).filter(|place| targets[*place].has_failure()).collect();
     let (findable, mut now, mut sum) = (left.len().max(1), 0.0, 0.0);
     while !left.is_empty() {
         let target = next(&estimates, (now, targets.len()));
-        let slices = &targets[target];
-        let last = slices.last().expect("a target has slices");
-        let beyond = (last.0, 0, false);
-        let (cpu, news, failed) = slices.get(estimates[target].slices as usize).copied().unwrap_or(beyond);
+        let (cpu, news, failures) = targets[target].slice(estimates[target].slices as usize);
         now += cpu;
         estimates[target].observe(news, Duration::from_secs_f64(cpu));
-        if failed && left.remove(&target) {
+        // As the records of a fleet say it: nobody mends one meanwhile.
+        estimates[target].failures += failures;
+        if failures > 0 && left.remove(&target) {
             sum += now;
         }
     }

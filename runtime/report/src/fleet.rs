@@ -100,7 +100,8 @@ pub struct FleetTargetRow {
     pub edges_total: u64,
     /// Testcases, or kept places.
     pub corpus: u64,
-    /// Slices that find something new, per CPU second: what its share of the time follows.
+    /// How much slices add to what is known of it, in tenths of that, per CPU second; a quarter of that where a failure stands. Its share of the
+    /// time follows it.
     pub rate: f64,
     /// The chance that as many executions again find something new: as in the last slice, if that found something, otherwise as in all of them. Absent
     /// where it is not estimated.

@@ -1,14 +1,20 @@
 //! How the time of a fleet is divided between its targets: by what each CPU second has found of late.
 //!
 //! ```text
-//! a slice of 10 s found something new    news × DECAY + 1                        cpu_s × DECAY + 10
-//! next target                            one draw of each rate ~ Gamma(PRIOR_NEWS + news) / (PRIOR_CPU_S + cpu_s); the largest
-//!                                        but first what was never tried, and what has had less than its floor
+//! a slice of 10 s made what is known 20 % more    news × age before / age now + 2        cpu_s × the same + 10
+//! next target    one draw of each rate ~ Gamma(PRIOR_NEWS + news) / (PRIOR_CPU_S + cpu_s), a quarter of it where a failure stands;
+//!                the largest. But first what was never tried, and what has had less than its floor
 //! ```
 //!
-//! Thompson sampling: a target is chosen as often as it is the best one by what is known, so that what is hardly known is tried, too. Slices
-//! that found something are counted, not how much: so a program with a hundred times the edges earns nothing by that. What is old counts
-//! less, since discovery slows down. In simulations, logarithms and roots of how much was found did no better.
+//! Thompson sampling: a target is chosen as often as it is the best one by what is known, so that what is hardly known is tried, too.
+//! What counts is by which part slices have made what is known of a target more, in steps of a tenth, and the last half of its time
+//! counts most, however long that is: a failure is as likely behind the next tenth of a small target as behind that of a large one, and
+//! what shows a few more new states for ever grows less and less. `PRIOR_NEWS` is the same for all, and worth less the more time a
+//! target has had: so one that shows nothing new keeps some time, beside one that grows without an end. Of recorded targets
+//! (`bench/fleet/curves.py`) many failures come long after their slices have become silent.
+//!
+//! A target with a failure that stands gets less: somebody has to look at that first, executions end in it, and a first failure
+//! elsewhere is worth more than one more here. When it is fixed, or dismissed, that ends.
 //!
 //! Invariants: the same seed and the same estimates give the same choices; each target that can be worked on gets at least
 //! [`FLOOR`] of an even share.
@@ -19,12 +25,15 @@ use fozzy_trace::Seed;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What of an estimate is left after one more slice of its target.
-const DECAY: f64 = 0.95;
-/// Slices with discoveries that a target is believed to have had before its first one, and CPU seconds that they took: few and short, so
-/// that the first slices decide.
-const PRIOR_NEWS: f64 = 0.05;
-const PRIOR_CPU_S: f64 = 5.0;
+/// Growth by so much is one piece of news: of what grows by more, the natural logarithm counts.
+const NEWS_GROWTH: f64 = 0.1;
+/// The most news of one slice: before the first one nothing is known.
+const NEWS_MAX: f64 = 10.0;
+/// News that each target is believed to have in any stretch of its time, and CPU seconds before its first slice.
+const PRIOR_NEWS: f64 = 1.0;
+const PRIOR_CPU_S: f64 = 1.0;
+/// What news are worth of a target with a failure that stands.
+const FAILED: f64 = 0.25;
 /// The part of an even share that each target gets whatever it finds: what is found late would never be found otherwise.
 pub const FLOOR: f64 = 0.1;
 
@@ -32,30 +41,45 @@ pub const FLOOR: f64 = 0.1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DiscoveryEstimate {
-    /// Slices that found something new.
+    /// How much was new, in tenths of what was known before.
     pub news: f64,
-    /// CPU seconds that they took.
+    /// CPU seconds that this took.
     pub cpu_s: f64,
     /// CPU seconds of all slices.
     pub total_cpu_s: f64,
     /// Slices.
     pub slices: u64,
+    /// New behaviours of all slices.
+    pub known: u64,
+    /// Failures that stand.
+    pub failures: u64,
 }
 
 impl DiscoveryEstimate {
     /// One more slice, which has found so many new behaviours.
     pub fn observe(&mut self, discoveries: u64, cpu: Duration) {
         let cpu_s = cpu.as_secs_f64();
-        self.news = self.news * DECAY + f64::from(u8::from(discoveries > 0));
-        self.cpu_s = self.cpu_s * DECAY + cpu_s;
-        self.total_cpu_s += cpu_s;
+        // The share of the past is that of the time which it took, so that what counts is of the last half, at any age.
+        let age = self.total_cpu_s + cpu_s;
+        let past = if age > 0.0 { self.total_cpu_s / age } else { 0.0 };
+        let known = self.known.saturating_add(discoveries);
+        let growth = ((known as f64 + 1.0) / (self.known as f64 + 1.0)).ln();
+        self.news = self.news * past + (growth / NEWS_GROWTH).min(NEWS_MAX);
+        self.cpu_s = self.cpu_s * past + cpu_s;
+        self.total_cpu_s = age;
         self.slices += 1;
+        self.known = known;
     }
 
-    /// Slices with discoveries per CPU second, as far as they are known.
+    /// News per CPU second, as far as they are known; less where a failure stands.
     #[must_use]
     pub fn rate(&self) -> f64 {
-        (PRIOR_NEWS + self.news) / (PRIOR_CPU_S + self.cpu_s)
+        self.worth() * (PRIOR_NEWS + self.news) / (PRIOR_CPU_S + self.cpu_s)
+    }
+
+    /// What its news are worth.
+    fn worth(&self) -> f64 {
+        if self.failures > 0 { FAILED } else { 1.0 }
     }
 
     /// The same, as if nothing were known where the stored numbers are none.
@@ -95,7 +119,7 @@ impl TimeDivision {
 
     /// One draw of what the rate of a target may be.
     fn rate(&mut self, estimate: &DiscoveryEstimate) -> f64 {
-        self.gamma(PRIOR_NEWS + estimate.news) / (PRIOR_CPU_S + estimate.cpu_s)
+        estimate.worth() * self.gamma(PRIOR_NEWS + estimate.news) / (PRIOR_CPU_S + estimate.cpu_s)
     }
 
     /// From a gamma distribution of that shape and scale 1 (Marsaglia and Tsang, 2000).

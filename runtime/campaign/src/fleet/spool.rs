@@ -649,8 +649,10 @@ impl Spool {
             }
         }
         let (mut news, found) = (0, merged.found.len() as u64);
+        let failures = known.iter().filter(|(state, _, failure)| failure.stands(*state)).count() as u64;
         if record.count_slice(worker, (number, slice.ended_at_s), |record| news = slice.count(record, found)) {
             merged.news = news;
+            record.estimate.failures = failures;
             records.put_target(&slice.target, &record).map_err(store_error)?;
         }
         if slice.is_slice {
@@ -661,7 +663,7 @@ impl Spool {
                 features: record.features,
                 edges: record.edges,
                 corpus: record.corpus,
-                failures: known.iter().filter(|(state, _, failure)| failure.stands(*state)).count() as u64,
+                failures,
                 worker: worker.to_owned(),
             };
             records.add_moment(&slice.target, moment).map_err(store_error)?;

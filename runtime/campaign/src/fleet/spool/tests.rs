@@ -157,6 +157,7 @@ fn a_slice_is_counted_once_whenever_the_store_goes_away() {
         next.merge(&place.store, say).expect("it answers");
         let record = place.record();
         assert_eq!((record.executions, record.features, record.estimate.slices), (300, 3, 3), "after {requests}");
+        assert_eq!(record.estimate.failures, 1, "after {requests}: it stands");
         assert_eq!(said.len(), 1, "a failure is said, also by who repeats the merge that was killed: after {requests}");
         assert_eq!(FleetRecords { store: &place.store }.history(TARGET).expect("read").len(), 3, "after {requests}");
         let expected = (FailureState::Shrunk, "panic at src/lib.rs:7".to_owned(), 4, true);
@@ -490,7 +491,7 @@ fn a_target_is_as_likely_to_show_more_as_its_exploration_says() {
         assert!(is_near(record.chance_in_minute, endless.chance(6.0)), "a minute is six slices: {record:?}");
         assert_eq!((record.quiet, record.features), (0, 214));
     }
-    assert!(place.record().estimate.news > 3.0, "each of four has found something: {:?}", place.record());
+    assert_eq!(place.record().estimate.known, 214 + 3 * 5, "each of four has found something: {:?}", place.record());
     let silent = explored(7, 0, Outlook::default().chance(1.0));
     assert_eq!((silent.quiet, silent.executions), (100, 500));
     // One that has gone every way is done, as it says itself.
