@@ -38,6 +38,9 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
+/// Going to the places of the exploration that is continued takes one part in this many of the time, at the most, and the run that is at work then: a short
+/// one is to search, too.
+const RESTORE_SHARE: u64 = 4;
 /// Steps between two looks at the clock, where that number takes less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -185,6 +188,10 @@ impl ExplorationObserver for ExplorationSink {
         let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
         self.is_settled = self.until.is_some_and(is_met);
         !self.is_settled && self.time.is_none_or(|time| now < self.searched(time).0)
+    }
+
+    fn has_time_to_restore(&mut self) -> bool {
+        self.time.is_none_or(|time| self.clock.elapsed_ns() < self.searched(time).0 / RESTORE_SHARE)
     }
 
     fn on_search(&mut self) {

@@ -10,6 +10,7 @@
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
 mod dull_steps;
+mod restoring;
 mod value_runs;
 
 use super::bandit::Bandit;
@@ -137,7 +138,13 @@ pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
     fn on_step(&mut self, stats: &Stats) -> bool;
 
-    /// The search begins: paths of before were replayed.
+    /// Whether there is time to go to one more place of the exploration that is continued. Those that are left are gone to when the search picks
+    /// them.
+    fn has_time_to_restore(&mut self) -> bool {
+        true
+    }
+
+    /// The search begins: paths of before were replayed, or are kept.
     fn on_search(&mut self) {}
 
     /// Something new was seen at the end of this path.
@@ -193,11 +200,13 @@ pub enum ExplorationEnd {
 pub enum FirstPaths<'a> {
     /// Found by others: each is a run, and those beyond the bound of runs are not taken.
     Found(&'a mut dyn Iterator<Item = DecisionPath>),
-    /// Of the exploration that is continued: they are counted already, and all are taken whatever the bound.
+    /// Of the exploration that is continued: they are counted already, and are taken whatever the bound of runs. Those that there is no time for are
+    /// kept, and taken when the search picks them.
     Restored(&'a mut RestoredPaths),
 }
 
-/// The paths of an exploration that is continued: those of its findings first. A path stays here until its run is at its end.
+/// The paths of an exploration that is continued: those of its findings first. The path of a finding stays here until its run is at its end, and those of
+/// places until the exploration has them.
 #[derive(Clone, Debug, Default)]
 pub struct RestoredPaths {
     findings: VecDeque<DecisionPath>,
@@ -216,19 +225,20 @@ impl RestoredPaths {
         self.findings.iter()
     }
 
-    /// The same, to places.
+    /// The paths to places that the exploration does not have.
     pub fn places(&self) -> impl Iterator<Item = &DecisionPath> {
         self.places.iter()
     }
+}
 
-    fn next(&self) -> Option<DecisionPath> {
-        self.findings.front().or_else(|| self.places.front()).cloned()
-    }
-
-    fn remove_next(&mut self) {
-        if self.findings.pop_front().is_none() {
-            self.places.pop_front();
-        }
+/// How the run of a path answers behind its answers: in the simplest way.
+fn replay_policy() -> AnswerPolicy {
+    AnswerPolicy {
+        mask: AnswerMask::All,
+        order: TaskOrder::First,
+        simplest: true,
+        toggle: 0.0,
+        faults: FaultChoice::Chance,
     }
 }
 
@@ -493,18 +503,42 @@ impl Exploration {
         }
     }
 
-    /// Replays the paths of the exploration that is continued. One that is not at its end stays with those that are left.
+    /// Replays the paths of the exploration that is continued: those to its findings, then those to its places. What is not at its end stays with what is
+    /// left.
     fn replay_restored(
         &mut self,
         io: &mut ExplorationIo<'_>,
         paths: &mut RestoredPaths,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
-        while let Some(path) = paths.next() {
+        while let Some(path) = paths.findings.front().cloned() {
             let ended = self.replay_path(io, &path)?;
             self.begin_own_steps();
             if ended != Some(ExplorationEnd::Stopped) {
-                paths.remove_next();
+                paths.findings.pop_front();
             }
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        match (self.options.is_whole_run, self.options.checkpoints_max) {
+            (true, _) => self.restore_runs(io, paths),
+            (false, 0) => self.replay_places(io, paths),
+            (false, _) => self.restore_places(io, paths),
+        }
+    }
+
+    /// Replays the paths to places of an exploration that keeps none: they stay with what is left, for one that does.
+    fn replay_places(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &RestoredPaths,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        for path in paths.places() {
+            if !io.observer.has_time_to_restore() {
+                break;
+            }
+            let ended = self.replay_path(io, path)?;
+            self.begin_own_steps();
             if ended.is_some() {
                 return Ok(ended);
             }
@@ -520,13 +554,7 @@ impl Exploration {
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         // What was answered before the beginning was asked before.
         let script: Arc<[Override]> = path.answers.get(self.start.len()..).unwrap_or_default().into();
-        let policy = AnswerPolicy {
-            mask: AnswerMask::All,
-            order: TaskOrder::First,
-            simplest: true,
-            toggle: 0.0,
-            faults: FaultChoice::Chance,
-        };
+        let policy = replay_policy();
         // A whole run is one step, also of a path that goes through places.
         let (origin, steps) = (RunOrigin::Start, if self.options.is_whole_run { 1 } else { path.steps });
         self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: false })

@@ -132,6 +132,11 @@ pub(crate) enum StateScope {
 }
 
 impl StateFeedback {
+    /// How often something is new is told from here on: places of before were those with something new only.
+    pub(crate) fn begin_search(&mut self) {
+        self.rates = NoveltyRates::default();
+    }
+
     /// `target` is at the beginning of a way.
     pub(crate) fn begin_run(&mut self, target: &dyn StatefulTarget) {
         self.faults.begin_run(target);
