@@ -286,6 +286,35 @@ fn an_exploration_goes_on_from_its_state_and_refuses_another_ones() {
 }
 
 #[test]
+fn short_explorations_that_continue_each_other_advance() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(true);
+    let explore = |runs: &str, state: &str, more: &[&str]| {
+        let args = ["explore", &program, "--env", "PUZZLE=hanoi-6", "--runs", runs, "--save-state", state, "--json"];
+        let explored = fozzy.run(&[&args[..], &["--no-shrink", "--no-seeds"], more].concat()).json();
+        explored["explore"]["states"].as_u64().unwrap_or_default()
+    };
+    let long = explore("400", "long.json", &[]);
+    let mut states = vec![explore("40", "s.json", &[])];
+    states.extend((1..10).map(|_| explore("40", "s.json", &["--resume=s.json"])));
+    assert!(states.is_sorted() && states[0] < states[9], "{states:?}");
+    assert!(states[9] * 2 >= long, "{states:?} of {long}");
+    // One that is over at once has all of it.
+    let kept = |state: &str| {
+        let state = serde_json::from_slice::<Value>(&fozzy.read(state)).expect("a state");
+        (state["stories"].clone(), state["known"].clone())
+    };
+    let before = kept("s.json");
+    assert!(before.0.as_array().is_some_and(|stories| stories.len() > 1));
+    let args = ["explore", &program, "--env", "PUZZLE=hanoi-6", "--time", "1ms", "--resume=s.json"];
+    fozzy.run(&[&args[..], &["--save-state", "cut.json", "--no-seeds"]].concat());
+    let after = kept("cut.json");
+    let all = |of: &Value| of.as_array().cloned().unwrap_or_default();
+    assert!(all(&before.0).iter().all(|story| all(&after.0).contains(story)));
+    assert_eq!(before.1["states"], after.1["states"]);
+}
+
+#[test]
 fn what_cannot_be_explored_is_refused_in_clear_words() {
     let fozzy = Fozzy::new();
     fozzy.write("fozzy.toml", "explore = 3\n");

@@ -25,7 +25,7 @@ use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::Interrupt;
 use fozzy_search::FailureRecord;
-use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, SavedProgress, Stats};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Durability;
 use fozzy_trace::{Digest, Duration, HarnessError};
@@ -210,13 +210,9 @@ impl ExplorationObserver for ExplorationSink {
         Ok(())
     }
 
-    fn on_run(
-        &mut self,
-        stats: &Stats,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
-    ) -> Result<(), HarnessError> {
+    fn on_run(&mut self, stats: &Stats, progress: &dyn Fn() -> SavedProgress) -> Result<(), HarnessError> {
         let clock = &self.clock;
-        let saved = self.state.save(&|| clock.elapsed_ns(), (stats.runs, stats.steps), stats.findings, paths);
+        let saved = self.state.save(&|| clock.elapsed_ns(), (stats.runs, stats.steps), stats.findings, progress);
         if let Err(error) = saved {
             self.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
             self.state = StateSaver::default();

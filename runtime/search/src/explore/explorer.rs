@@ -19,6 +19,7 @@ use super::decision_path::{DecisionPath, PathNode, PathNodeId};
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, SpareLogs, TaskOrder};
 use super::kept_runs::KeptRuns;
+use super::known_coverage::KnownCoverage;
 use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
@@ -46,7 +47,7 @@ const BARREN_STEPS: u64 = 20_000;
 const BARREN_TIMES: u64 = 3;
 /// The stream of chance from which ways are chosen; runs have those of their numbers.
 const CHOOSING: u64 = u64::MAX - 1;
-/// Most paths that are kept at the end of an exploration, or when it may end: a continued exploration replays each.
+/// Most paths that are kept at the end of an exploration, or when it may end: they make up most of the file of a state.
 const PATHS_MAX: usize = 4096;
 /// Answers of all of them.
 const PATHS_ANSWERS_MAX: usize = 1 << 20;
@@ -133,6 +134,17 @@ pub struct PeerDiscoveries {
     pub edges: Vec<EdgeClasses>,
 }
 
+/// What an exploration is continued from.
+#[derive(Clone, Debug, Default)]
+pub struct SavedProgress {
+    /// The paths to its places.
+    pub places: Vec<DecisionPath>,
+    /// The paths to what it has found.
+    pub findings: Vec<DecisionPath>,
+    /// What it has seen.
+    pub known: KnownCoverage,
+}
+
 /// Hears what happens, and keeps it.
 pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
@@ -156,16 +168,12 @@ pub trait ExplorationObserver {
         Ok(())
     }
 
-    /// Between two runs: what an exploration would be continued from, the paths of its places and of its findings, by `paths`.
+    /// Between two runs: what an exploration would be continued from, by `progress`.
     ///
     /// # Errors
     /// When that is kept, and cannot be.
-    fn on_run(
-        &mut self,
-        stats: &Stats,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
-    ) -> Result<(), HarnessError> {
-        let _ = (stats, paths);
+    fn on_run(&mut self, stats: &Stats, progress: &dyn Fn() -> SavedProgress) -> Result<(), HarnessError> {
+        let _ = (stats, progress);
         Ok(())
     }
 
@@ -211,13 +219,20 @@ pub enum FirstPaths<'a> {
 pub struct RestoredPaths {
     findings: VecDeque<DecisionPath>,
     places: VecDeque<DecisionPath>,
+    known: KnownCoverage,
 }
 
 impl RestoredPaths {
-    /// The paths to findings and to places, in the order in which they are taken.
+    /// The paths to findings and to places, in the order in which they were kept.
     #[must_use]
     pub fn new(findings: Vec<DecisionPath>, places: Vec<DecisionPath>) -> RestoredPaths {
-        RestoredPaths { findings: findings.into(), places: places.into() }
+        RestoredPaths { findings: findings.into(), places: places.into(), known: KnownCoverage::default() }
+    }
+
+    /// The same, of an exploration that has seen this.
+    #[must_use]
+    pub fn knowing(self, known: KnownCoverage) -> RestoredPaths {
+        RestoredPaths { known, ..self }
     }
 
     /// The paths to findings whose runs were not at their ends.
@@ -351,6 +366,12 @@ impl Exploration {
         told.into_iter().map(|node| node.path(&[], 0))
     }
 
+    /// What it has seen, for one that continues it.
+    #[must_use]
+    pub fn known(&self) -> KnownCoverage {
+        self.feedback.known()
+    }
+
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
     pub fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
@@ -424,7 +445,7 @@ impl Exploration {
     fn explore(&mut self, mut io: ExplorationIo<'_>, paths: FirstPaths<'_>) -> Result<ExplorationEnd, HarnessError> {
         let ended = match paths {
             FirstPaths::Found(paths) => self.replay_found(&mut io, paths)?,
-            FirstPaths::Restored(paths) => self.replay_restored(&mut io, paths)?,
+            FirstPaths::Restored(paths) => self.restore(&mut io, paths)?,
         };
         if let Some(ended) = ended {
             return Ok(ended);
@@ -437,8 +458,7 @@ impl Exploration {
             if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
                 return Ok(ExplorationEnd::Saturated);
             }
-            let findings = || self.findings.all().iter().map(|found| found.input.clone()).collect();
-            io.observer.on_run(&self.stats, &|| (self.paths().collect(), findings()))?;
+            io.observer.on_run(&self.stats, &|| self.progress())?;
             let others = io.observer.peer_discoveries(&|| self.feedback.classes());
             others.edges.iter().for_each(|edges| self.feedback.merge_known(edges));
             for path in others.paths {
@@ -482,6 +502,11 @@ impl Exploration {
         }
     }
 
+    fn progress(&self) -> SavedProgress {
+        let findings = self.findings.all().iter().map(|found| found.input.clone()).collect();
+        SavedProgress { places: self.paths().collect(), findings, known: self.known() }
+    }
+
     fn has_made_all_runs(&self) -> bool {
         self.stats.runs >= self.options.runs_max
     }
@@ -501,6 +526,21 @@ impl Exploration {
                 return Ok(Some(ended));
             }
         }
+    }
+
+    /// Continues an exploration from its paths, and from what it has seen: that is not new any more, whether there was time to take the paths or not.
+    fn restore(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &mut RestoredPaths,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let runs = self.stats.runs;
+        let ended = self.replay_restored(io, paths);
+        // They are none of those that were asked for.
+        self.options.runs_max = self.options.runs_max.saturating_add(self.stats.runs.saturating_sub(runs));
+        self.feedback.learn_known(&paths.known);
+        self.count(NewCoverage::default());
+        ended
     }
 
     /// Replays the paths of the exploration that is continued: those to its findings, then those to its places. What is not at its end stays with what is

@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
+use super::known_coverage::{KnownCoverage, told, unite_classes};
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::{CoverageStretch, StatefulTarget};
@@ -52,6 +53,8 @@ pub(crate) struct StateFeedback {
     last_pair: Option<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
     novelty: RunSigns,
+    /// Edges of the exploration that is continued, whether their modules were shown since or not.
+    edges_before: Vec<Vec<u8>>,
 }
 
 /// In which company faults have struck.
@@ -322,6 +325,23 @@ impl StateFeedback {
     /// Takes what others have seen as seen.
     pub(crate) fn merge_known(&mut self, classes: &[Vec<u8>]) {
         classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
+    }
+
+    /// What was seen, for one that continues it.
+    pub(crate) fn known(&self) -> KnownCoverage {
+        let mut edges = self.classes();
+        unite_classes(&mut edges, &self.edges_before);
+        let (states, further) = (told(self.states.iter().copied()), told(self.further.iter().copied()));
+        KnownCoverage { edges, states, further, signs: self.novelty.known() }
+    }
+
+    /// Takes what the exploration that is continued has seen as seen.
+    pub(crate) fn learn_known(&mut self, known: &KnownCoverage) {
+        self.merge_known(&known.edges);
+        unite_classes(&mut self.edges_before, &known.edges);
+        self.states.extend(&known.states);
+        self.further.extend(&known.further);
+        self.novelty.learn_known(&known.signs);
     }
 
     /// Edges taken, features, states, and edges that were taken in one step only and in two.

@@ -46,7 +46,8 @@ impl Exploration {
         let (mut held, mut ended): (Vec<HeldPlace>, Option<ExplorationEnd>) = (Vec::new(), None);
         let mut shared = 0;
         for (at, place) in places.iter().enumerate() {
-            if !io.observer.has_time_to_restore() {
+            // One at least shows which modules there are.
+            if at > 0 && !io.observer.has_time_to_restore() {
                 break;
             }
             let goes_on = |held: &HeldPlace| held.node.len() <= shared && held.node.steps <= place.node.steps;
@@ -251,8 +252,9 @@ impl Exploration {
         io: &mut ExplorationIo<'_>,
         paths: &mut RestoredPaths,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let all = paths.places.len();
         while let Some(path) = paths.places.front().cloned() {
-            if !io.observer.has_time_to_restore() {
+            if paths.places.len() < all && !io.observer.has_time_to_restore() {
                 break;
             }
             let (kept, cut) = (self.kept_runs.len(), self.stats.cut);
