@@ -1,12 +1,12 @@
 //! What an exploration has seen, as one that continues it is told: that is not new, also where its paths were not taken again.
 //!
 //! ```text
-//! edges    classes of counts of each edge, by module        states   their numbers, those of memories beside named ones apart
+//! edges    classes of counts of each edge, by module        states   the numbers of those that the scenario names
 //! signs    lines, messages and places of faults, as numbers, by dimension
 //! ```
 //!
 //! Invariant: it is bounded; what is beyond is found again, and is new then.
-//! Not here: properties and companies of faults, of which there are few.
+//! Not here: properties and companies of faults, of which there are few; states that a memory tells, whose numbers mean nothing to another process.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +22,6 @@ pub struct KnownCoverage {
     #[serde(default)]
     pub(crate) states: Vec<u64>,
     #[serde(default)]
-    pub(crate) further: Vec<u64>,
-    #[serde(default)]
     pub(crate) signs: Vec<Vec<u64>>,
 }
 
@@ -38,7 +36,6 @@ impl KnownCoverage {
     pub fn unite(&mut self, other: &KnownCoverage) {
         unite_classes(&mut self.edges, &other.edges);
         unite_numbers(&mut self.states, &other.states);
-        unite_numbers(&mut self.further, &other.further);
         self.signs.resize(self.signs.len().max(other.signs.len()), Vec::new());
         self.signs.iter_mut().zip(&other.signs).for_each(|(own, more)| unite_numbers(own, more));
     }
@@ -75,7 +72,6 @@ mod tests {
         let known = |edges: &[u8], states: &[u64], signs: &[u64]| KnownCoverage {
             edges: vec![edges.to_vec()],
             states: states.to_vec(),
-            further: Vec::new(),
             signs: vec![signs.to_vec()],
         };
         let mut own = known(&[1, 2], &[3, 7], &[]);

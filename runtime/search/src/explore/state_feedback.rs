@@ -40,6 +40,8 @@ fn is_further(best: Option<f64>, now: f64) -> bool {
 pub(crate) struct StateFeedback {
     feedback: Feedback,
     states: FxHashSet<u64>,
+    /// Whether some of these are told by a memory: what their numbers mean is learned, and another process learns it anew.
+    has_learned: bool,
     /// States that the memory tells, of a scenario that names some.
     further: FxHashSet<u64>,
     rates: NoveltyRates,
@@ -297,7 +299,10 @@ impl StateFeedback {
                 fresh.named = u32::from(self.states.insert(named));
                 fresh.further = further.map_or(0, |further| u32::from(self.further.insert(further)));
             }
-            (None, Some(learned)) => fresh.learned = u32::from(self.states.insert(learned)),
+            (None, Some(learned)) => {
+                self.has_learned = true;
+                fresh.learned = u32::from(self.states.insert(learned));
+            }
             (None, None) => {}
         }
     }
@@ -331,8 +336,8 @@ impl StateFeedback {
     pub(crate) fn known(&self) -> KnownCoverage {
         let mut edges = self.classes();
         unite_classes(&mut edges, &self.edges_before);
-        let (states, further) = (told(self.states.iter().copied()), told(self.further.iter().copied()));
-        KnownCoverage { edges, states, further, signs: self.novelty.known() }
+        let named = self.states.iter().copied().filter(|_| !self.has_learned);
+        KnownCoverage { edges, states: told(named), signs: self.novelty.known() }
     }
 
     /// Takes what the exploration that is continued has seen as seen.
@@ -340,7 +345,6 @@ impl StateFeedback {
         self.merge_known(&known.edges);
         unite_classes(&mut self.edges_before, &known.edges);
         self.states.extend(&known.states);
-        self.further.extend(&known.further);
         self.novelty.learn_known(&known.signs);
     }
 
