@@ -106,6 +106,7 @@ impl Exploration {
         for node in in_order {
             let gone = self.frontier.add_unseen(Arc::clone(node));
             gone.into_iter().for_each(|gone| io.target.release(gone));
+            self.strategy.on_restored(node);
         }
         self.stats.checkpoints = self.frontier.len() as u64;
         places

@@ -172,3 +172,21 @@ fn runs_that_go_to_places_of_before_are_none_of_those_that_were_asked_for() {
     again.run(&mut walk(), FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
     assert_eq!(again.stats().runs, paths.len() as u64 + 7);
 }
+
+#[test]
+fn a_search_of_every_way_goes_on_from_the_places_of_before() {
+    for name in ["bfs", "dfs"] {
+        let row = strategy(name).expect("there is one");
+        let explored = |end, paths: FirstPaths<'_>| {
+            let mut exploration = Exploration::new(Options::default(), row, &AnswerLog::default());
+            let mut observer = Slice { end, restores: u64::MAX };
+            let ended = exploration.run(&mut walk(), paths, &mut observer).expect("no machine");
+            (exploration, ended)
+        };
+        let (first, _) = explored(400, FirstPaths::Found(&mut std::iter::empty()));
+        let mut restored = RestoredPaths::new(Vec::new(), first.paths().collect()).knowing(first.known());
+        let (again, ended) = explored(3_000, FirstPaths::Restored(&mut restored));
+        assert_ne!(ended, ExplorationEnd::Exhausted, "{name}");
+        assert!(again.stats().states > first.stats().states, "{name}: {:?}", again.stats());
+    }
+}
