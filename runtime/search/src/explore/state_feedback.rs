@@ -156,10 +156,17 @@ impl StateFeedback {
         dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
+        let modules = self.feedback.modules();
         let feedback = &mut self.feedback;
         target.coverage(&mut |CoverageStretch { module, len, at, bytes }| {
             fresh.features += feedback.observe_stretch(module + 1, len, at, bytes);
         });
+        if self.feedback.modules() > modules && !self.edges_before.is_empty() {
+            // A module that was not shown until now has its own of before.
+            let before = std::mem::take(&mut self.edges_before);
+            self.merge_known(&before);
+            self.edges_before = before;
+        }
         self.observe_state(target, states, &mut fresh);
         fresh.cells = self.observe_pair((before, flow)) + self.faults.observe(target, flow);
         fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
@@ -369,6 +376,8 @@ mod tests {
         struck: Vec<u64>,
         properties: Properties,
         tells_version: bool,
+        /// Coverage bytes of its modules.
+        modules: Vec<Vec<u8>>,
     }
 
     impl StepTarget for FaultyTarget {
@@ -388,7 +397,9 @@ mod tests {
     }
 
     impl StatefulTarget for FaultyTarget {
-        fn coverage(&mut self, _: &mut dyn FnMut(CoverageStretch<'_>)) {}
+        fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+            self.modules.iter().enumerate().for_each(|(number, bytes)| see(CoverageStretch::whole(number, bytes)));
+        }
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
         }
@@ -408,6 +419,25 @@ mod tests {
 
     fn seen() -> PropertyEvaluation<'static> {
         PropertyEvaluation { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    }
+
+    #[test]
+    fn what_was_seen_before_is_not_new_also_of_a_module_that_is_shown_later() {
+        let observe = |feedback: &mut StateFeedback, modules: &[&[u8]]| {
+            let modules = modules.iter().map(|bytes| bytes.to_vec()).collect();
+            let mut node = FaultyTarget { modules, ..FaultyTarget::default() };
+            feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).features
+        };
+        let (mut first, mut second) = (StateFeedback::default(), StateFeedback::default());
+        assert_eq!(observe(&mut first, &[&[1, 0], &[0, 4]]), 2);
+        observe(&mut second, &[&[0, 0]]);
+        second.learn_known(&first.known());
+        assert_eq!(second.known(), first.known(), "nothing is lost of what was not shown");
+        assert_eq!(observe(&mut second, &[&[1, 1]]), 1);
+        // Its first look counts, since nothing of it was known by then; all further ones do not.
+        observe(&mut second, &[&[1, 1], &[0, 0]]);
+        assert_eq!(observe(&mut second, &[&[1, 1], &[0, 4]]), 0);
+        assert_eq!(observe(&mut second, &[&[1, 1], &[4, 4]]), 1);
     }
 
     #[test]
@@ -464,7 +494,7 @@ mod tests {
         for step in 0..2_000 {
             let from = &places[below(places.len() as u64) as usize];
             let (struck, properties) = (from.struck.clone(), from.properties.clone());
-            let mut node = FaultyTarget { struck, properties, tells_version: false };
+            let mut node = FaultyTarget { struck, properties, ..FaultyTarget::default() };
             always.begin_run(&node);
             node.tells_version = true;
             seldom.begin_run(&node);
