@@ -41,6 +41,8 @@ pub(super) const SHRINK_SHARE: u64 = 4;
 /// Going to the places of the exploration that is continued takes one part in this many of the time, at the most, and the run that is at work then: a short
 /// one is to search, too.
 const RESTORE_SHARE: u64 = 4;
+/// The same in a worker, which does not know how much time there is.
+const WORKER_RESTORE_NS: u64 = 1_000_000_000;
 /// Steps between two looks at the clock, where that number takes less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -191,7 +193,12 @@ impl ExplorationObserver for ExplorationSink {
     }
 
     fn has_time_to_restore(&mut self) -> bool {
-        self.time.is_none_or(|time| self.clock.elapsed_ns() < self.searched(time).0 / RESTORE_SHARE)
+        let most_ns = match (self.time, &self.worker) {
+            (Some(time), _) => self.searched(time).0 / RESTORE_SHARE,
+            (None, Some(_)) => WORKER_RESTORE_NS,
+            (None, None) => return true,
+        };
+        self.clock.elapsed_ns() < most_ns
     }
 
     fn on_search(&mut self) {
