@@ -286,6 +286,22 @@ fn an_exploration_goes_on_from_its_state_and_refuses_another_ones() {
 }
 
 #[test]
+fn short_explorations_that_continue_each_other_advance() {
+    let fozzy = Fozzy::new();
+    let program = puzzles(true);
+    let explore = |runs: &str, state: &str, more: &[&str]| {
+        let args = ["explore", &program, "--env", "PUZZLE=hanoi-6", "--runs", runs, "--save-state", state, "--json"];
+        let explored = fozzy.run(&[&args[..], &["--no-shrink", "--no-seeds"], more].concat()).json();
+        explored["explore"]["states"].as_u64().unwrap_or_default()
+    };
+    let long = explore("400", "long.json", &[]);
+    let mut states = vec![explore("40", "s.json", &[])];
+    states.extend((1..10).map(|_| explore("40", "s.json", &["--resume=s.json"])));
+    assert!(states.is_sorted() && states[0] < states[9], "{states:?}");
+    assert!(states[9] * 2 >= long, "{states:?} of {long}");
+}
+
+#[test]
 fn what_cannot_be_explored_is_refused_in_clear_words() {
     let fozzy = Fozzy::new();
     fozzy.write("fozzy.toml", "explore = 3\n");

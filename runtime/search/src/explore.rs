@@ -20,6 +20,7 @@ mod explorer;
 mod frontier;
 mod guided_source;
 mod kept_runs;
+mod known_coverage;
 mod moments;
 mod novelty;
 mod options;
@@ -38,10 +39,12 @@ pub use bandit::Reward;
 pub use compact_answers::CompactAnswers;
 pub use decision_path::DecisionPath;
 pub use explorer::{
-    EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, RestoredPaths, Stats,
+    EdgeClasses, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, PeerDiscoveries, RestoredPaths,
+    SavedProgress, Stats,
 };
 pub(crate) use guided_source::LoggedAnswer;
 pub use guided_source::{AnswerLog, GuidedSource};
+pub use known_coverage::KnownCoverage;
 pub use options::{CheckpointStrategy, Options, StopCondition};
 pub use run_signs::NoveltyDimension;
 pub use stateful_target::{ConfirmReason, CoverageStretch, InputMoment, StatefulTarget};

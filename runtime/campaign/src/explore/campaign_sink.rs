@@ -25,7 +25,7 @@ use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::Interrupt;
 use fozzy_search::FailureRecord;
-use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, Stats};
+use fozzy_search::explore::{DecisionPath, EdgeClasses, ExplorationObserver, PeerDiscoveries, SavedProgress, Stats};
 use fozzy_trace::file::Recording;
 use fozzy_trace::file::store::Durability;
 use fozzy_trace::{Digest, Duration, HarnessError};
@@ -38,6 +38,11 @@ const STATUS_EVERY_NS: u64 = 2_000_000_000;
 const REPORT_EVERY_NS: u64 = 200_000_000;
 /// What is left of the time for making findings smaller, and for the report: one part in this many.
 pub(super) const SHRINK_SHARE: u64 = 4;
+/// Going to the places of the exploration that is continued takes one part in this many of the time, at the most, and the run that is at work then: a short
+/// one is to search, too.
+const RESTORE_SHARE: u64 = 4;
+/// The same in a worker, which does not know how much time there is.
+const WORKER_RESTORE_NS: u64 = 1_000_000_000;
 /// Steps between two looks at the clock, where that number takes less than [`LOOK_EVERY_NS`].
 const LOOK_EVERY: u64 = 16;
 const LOOK_EVERY_NS: u64 = 10_000_000;
@@ -187,6 +192,15 @@ impl ExplorationObserver for ExplorationSink {
         !self.is_settled && self.time.is_none_or(|time| now < self.searched(time).0)
     }
 
+    fn has_time_to_restore(&mut self) -> bool {
+        let most_ns = match (self.time, &self.worker) {
+            (Some(time), _) => self.searched(time).0 / RESTORE_SHARE,
+            (None, Some(_)) => WORKER_RESTORE_NS,
+            (None, None) => return true,
+        };
+        self.clock.elapsed_ns() < most_ns
+    }
+
     fn on_search(&mut self) {
         self.clock.begin_search();
         if let Some(worker) = &self.worker {
@@ -203,13 +217,9 @@ impl ExplorationObserver for ExplorationSink {
         Ok(())
     }
 
-    fn on_run(
-        &mut self,
-        stats: &Stats,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
-    ) -> Result<(), HarnessError> {
+    fn on_run(&mut self, stats: &Stats, progress: &dyn Fn() -> SavedProgress) -> Result<(), HarnessError> {
         let clock = &self.clock;
-        let saved = self.state.save(&|| clock.elapsed_ns(), (stats.runs, stats.steps), stats.findings, paths);
+        let saved = self.state.save(&|| clock.elapsed_ns(), (stats.runs, stats.steps), stats.findings, progress);
         if let Err(error) = saved {
             self.remarks.text(&format!("the state of the exploration is not saved: {error}\n"));
             self.state = StateSaver::default();

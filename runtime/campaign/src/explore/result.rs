@@ -4,10 +4,11 @@
 
 use crate::workers::WorkerProtocol;
 use fozzy_report::{FaultOverlap, UnreachedBranch};
-use fozzy_search::explore::{DecisionPath, Reward, Stats};
+use fozzy_search::explore::{DecisionPath, KnownCoverage, Reward, Stats};
 use fozzy_trace::facts::PropertyTable;
 use fozzy_trace::{FailureSignature, Verdict};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What an exploration came to.
@@ -34,6 +35,9 @@ pub struct ExplorationResult {
     /// The ways to the failures.
     #[serde(default)]
     pub findings: Vec<DecisionPath>,
+    /// What was seen, for an exploration that continues it.
+    #[serde(default)]
+    pub known: KnownCoverage,
     /// What each way to search has earned, by dial and name.
     pub earned: Vec<(String, String, Reward)>,
     /// Which nemeses were at work together, and with which operations.
@@ -109,11 +113,6 @@ impl WorkerProtocol for ExploreProtocol {
 
 /// Each path once, in the order of its first.
 pub(super) fn without_doubles(paths: impl Iterator<Item = DecisionPath>) -> Vec<DecisionPath> {
-    let mut all = Vec::new();
-    paths.for_each(|path| {
-        if !all.contains(&path) {
-            all.push(path);
-        }
-    });
-    all
+    let mut known = BTreeSet::new();
+    paths.filter(|path| known.insert(path.clone())).collect()
 }

@@ -35,7 +35,7 @@ use fozzy_engine::{Walker, with_stack_for_guests};
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
-    RestoredPaths, Reward, Stats, StopCondition, StrategyRow, strategy,
+    RestoredPaths, Reward, SavedProgress, Stats, StopCondition, StrategyRow, strategy,
 };
 use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
@@ -380,7 +380,7 @@ impl ExplorationSetup {
         if let (Some(found), Some(recording)) = (failed, recording) {
             sink.keep(found, Ok(recording));
         }
-        let resumed = self.resumed.map(|state| RestoredPaths::new(state.findings, state.stories));
+        let resumed = self.resumed.map(|state| RestoredPaths::new(state.findings, state.stories).knowing(state.known));
         let mut paths = resumed.unwrap_or_default();
         let ended = match is_found && is_first_only {
             true => ExplorationEnd::FirstFailure,
@@ -418,8 +418,11 @@ impl ExplorationSetup {
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
         let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), |time| Duration(time.0 / SHRINK_SHARE));
         let time = self.time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns())));
-        let resumed = self.resumed.map(|state| (state.stories, state.findings));
-        let (stories_before, findings_before) = resumed.unwrap_or_default();
+        let state_before = self.resumed.map(|ExploreState { stories, findings, known, .. }| SavedProgress {
+            places: stories,
+            findings,
+            known,
+        });
         let explorers = ExploreWorkers {
             destination: &destination,
             workers,
@@ -433,7 +436,7 @@ impl ExplorationSetup {
             verbose,
             stop: self.stop,
             remarks,
-            findings_before,
+            progress_before: state_before.unwrap_or_default(),
             state,
             first: if is_run { Some(AdoptedRun::keep(self.first, &destination)?) } else { None },
         };
@@ -444,10 +447,6 @@ impl ExplorationSetup {
         }
         unite_overlaps(&mut explored.overlaps, target.overlaps());
         explored.edges_total = explored.edges_total.max(target.edges_total());
-        if explored.stories.is_empty() {
-            // No worker was left to take them.
-            explored.stories = stories_before;
-        }
         explored.properties.merge(&properties_of(&self.probe));
         let taken = &explored.taken;
         let of_module = |module: usize| taken.get(module).cloned().unwrap_or_default();
@@ -520,8 +519,9 @@ fn result(
         taken: exploration.all_taken(),
         traces: found.map(|(found, kept)| FailureTrace { times: found.times, ..kept.clone() }).collect(),
         // Those that were not taken again are still worth it another time.
-        stories: exploration.paths().chain(left.places().cloned()).collect(),
+        stories: without_doubles(exploration.paths().chain(left.places().cloned())),
         findings: without_doubles(paths.chain(left.findings().cloned())),
+        known: exploration.known(),
         earned: exploration
             .rewards()
             .into_iter()

@@ -1,15 +1,15 @@
 //! Saved state of an exploration: the decision paths of its checkpoints, as plain text.
 //!
 //! ```text
-//! {"format": "fozzy-explore-state", "version": 1, "component": "ab12…", "plan": "cd34…", "runs": 812, "stories": […]}
+//! {"format": "fozzy-explore-state", "version": 1, "component": "ab12…", "plan": "cd34…", "runs": 812, "stories": […], "known": {…}}
 //! ```
 //!
 //! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
-//! the ways of its paths again, so that nothing in it has to be believed.
+//! the ways of its paths again, at once or when the search comes to them. What it says was seen is believed: it is not new then.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::program_place::ProgramPlace;
-use fozzy_search::explore::DecisionPath;
+use fozzy_search::explore::{DecisionPath, KnownCoverage, SavedProgress};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct ExploreState {
     /// The paths of what was found: an exploration that continues it takes them first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DecisionPath>,
+    /// What was seen; a state of an older version does not say it.
+    #[serde(default, skip_serializing_if = "KnownCoverage::is_empty")]
+    pub known: KnownCoverage,
 }
 
 /// The file in which the state of a running exploration is saved.
@@ -67,16 +70,13 @@ impl StateFile {
     }
 
     /// Writes a state of now, whole, in the place of the one before. A process that is killed loses nothing of it.
-    pub fn write(
-        &self,
-        (runs, steps): (u64, u64),
-        stories: Vec<DecisionPath>,
-        findings: Vec<DecisionPath>,
-    ) -> Result<(), CampaignError> {
+    pub fn write(&self, (runs, steps): (u64, u64), progress: SavedProgress) -> Result<(), CampaignError> {
         let StateFile { path, component, plan, program, seed } = self.clone();
         let format = FORMAT.to_owned();
+        let SavedProgress { places: stories, findings, known } = progress;
+        let version = VERSION;
         let state =
-            ExploreState { format, version: VERSION, component, program, plan, seed, runs, steps, stories, findings };
+            ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings, known };
         state.write_as(&path, Durability::Cached)
     }
 }
@@ -104,8 +104,14 @@ impl ExploreState {
         (stories, findings): (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
-        let (format, version, program) = (FORMAT.to_owned(), VERSION, None);
-        ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings }
+        let (format, version, program, known) = (FORMAT.to_owned(), VERSION, None, KnownCoverage::default());
+        ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings, known }
+    }
+
+    /// The same, of an exploration that has seen this.
+    #[must_use]
+    pub fn knowing(self, known: KnownCoverage) -> ExploreState {
+        ExploreState { known, ..self }
     }
 
     /// The same, of the program that stands there.
@@ -131,6 +137,7 @@ impl ExploreState {
         };
         join(&mut own.stories, other.stories);
         join(&mut own.findings, other.findings);
+        own.known.unite(&other.known);
         (own.runs, own.steps) = (own.runs.max(other.runs), own.steps.max(other.steps));
         serde_json::to_vec(&own).ok()
     }

@@ -5,7 +5,7 @@
 
 use super::state::StateFile;
 use crate::error::CampaignError;
-use fozzy_search::explore::DecisionPath;
+use fozzy_search::explore::SavedProgress;
 
 /// Between two states that are kept, and between one and the first after a finding.
 const SAVE_EVERY_NS: u64 = 5_000_000_000;
@@ -36,7 +36,7 @@ impl StateSaver {
         self.file.is_some() && now_ns - self.saved_ns >= wait.max(SAVE_SHARE * self.took_ns)
     }
 
-    /// Saves it if that is due: the numbers of runs, steps and findings, the paths of places and those of findings.
+    /// Saves it if that is due: the numbers of runs, steps and findings, and what it is continued from.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -45,7 +45,7 @@ impl StateSaver {
         elapsed_ns: &dyn Fn() -> u64,
         done: (u64, u64),
         findings: u64,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
+        progress: &dyn Fn() -> SavedProgress,
     ) -> Result<(), CampaignError> {
         if self.file.is_none() {
             return Ok(());
@@ -54,9 +54,9 @@ impl StateSaver {
         if !self.is_due(now, findings) {
             return Ok(());
         }
-        let (stories, found) = paths();
+        let progress = progress();
         if let Some(file) = &self.file {
-            file.write(done, stories, found)?;
+            file.write(done, progress)?;
         }
         self.findings = findings;
         self.saved_ns = elapsed_ns();

@@ -30,7 +30,7 @@ use crate::workers::{
     WorkerRecord, WorkerSlot, own_command,
 };
 use fozzy_report::FaultOverlap;
-use fozzy_search::explore::{DecisionPath, Stats};
+use fozzy_search::explore::{DecisionPath, SavedProgress, Stats};
 use fozzy_trace::facts::OPERATION_NAMES_MAX;
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Duration, FailureSignature, HarnessError, Seed};
@@ -63,8 +63,8 @@ pub struct ExploreWorkers<'a> {
     pub stop: StopFlag,
     /// Who hears how it goes.
     pub remarks: Remarks,
-    /// The paths to what the exploration that is continued has found.
-    pub findings_before: Vec<DecisionPath>,
+    /// What the exploration that is continued has kept, found and seen.
+    pub progress_before: SavedProgress,
     /// Where its state is saved while it runs; `None` when it is not.
     pub state: Option<StateFile>,
     /// The run that was made before, if it is one of them; it belongs to no worker's share.
@@ -263,10 +263,15 @@ impl Collector<'_> {
             self.failures.len() as u64,
             &|| {
                 let streams = || records().map(|record| record.stream);
-                let stories = streams().flat_map(|stream| exchange::stories_of(&folder, stream)).collect();
+                let given = streams().flat_map(|stream| exchange::stories_of(&folder, stream));
                 let found = streams().flat_map(|stream| exchange::findings_of(&folder, stream));
-                let before = self.plan.findings_before.iter().cloned();
-                (stories, without_doubles(self.plan.first_finding().chain(found).chain(before)))
+                let SavedProgress { places, findings, known } = &self.plan.progress_before;
+                SavedProgress {
+                    // Not all of these were taken again by then.
+                    places: without_doubles(places.iter().cloned().chain(given)),
+                    findings: without_doubles(self.plan.first_finding().chain(found).chain(findings.iter().cloned())),
+                    known: known.clone(),
+                }
             },
         )
     }
@@ -304,6 +309,7 @@ impl Collector<'_> {
             all.given_up += explored.given_up;
             all.stories.extend(explored.stories);
             all.findings.extend(explored.findings);
+            all.known.unite(&explored.known);
             for (dial, name, earned) in explored.earned {
                 match all.earned.iter_mut().find(|known| (&known.0, &known.1) == (&dial, &name)) {
                     Some((_, _, sum)) => *sum = sum.and(earned),
@@ -336,7 +342,14 @@ impl Collector<'_> {
         all.stats.edges = all.taken.iter().flatten().map(|taken| u64::from(*taken)).sum::<u64>().max(all.stats.edges);
         all.stats.findings = self.failures.len() as u64;
         all.traces = self.failures;
-        all.findings = without_doubles(all.findings.into_iter().chain(self.plan.findings_before.iter().cloned()));
+        let before = &self.plan.progress_before;
+        all.findings = without_doubles(all.findings.into_iter().chain(before.findings.iter().cloned()));
+        all.stories = without_doubles(all.stories.into_iter());
+        if all.stories.is_empty() {
+            // No worker was left to take them.
+            all.stories.clone_from(&before.places);
+        }
+        all.known.unite(&before.known);
         (all.workers_lost, all.workers_restarted) = (report.lost, report.restarted);
         match report.end {
             // Each has ended for the same reason, or for several: the first says it.

@@ -126,6 +126,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
         (explored.stories.clone(), explored.findings.clone()),
     )
+    .knowing(explored.known.clone())
     .at(base.place.as_ref());
     // What was found is kept, whether or not it can be gone on from.
     let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };

@@ -9,6 +9,7 @@
 //! reported at once; a failure that its path does not reproduce is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
+mod restoring;
 mod several_steps;
 mod value_runs;
 
@@ -19,6 +20,7 @@ use super::dull_steps::SharedDullSteps;
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, SpareLogs, TaskOrder};
 use super::kept_runs::KeptRuns;
+use super::known_coverage::KnownCoverage;
 use super::moments::MomentProposals;
 use super::novelty::NewCoverage;
 use super::options::{Options, StopCondition};
@@ -46,7 +48,7 @@ const BARREN_STEPS: u64 = 20_000;
 const BARREN_TIMES: u64 = 3;
 /// The stream of chance from which ways are chosen; runs have those of their numbers.
 const CHOOSING: u64 = u64::MAX - 1;
-/// Most paths that are kept at the end of an exploration, or when it may end: a continued exploration replays each.
+/// Most paths that are kept at the end of an exploration, or when it may end: they make up most of the file of a state.
 const PATHS_MAX: usize = 4096;
 /// Answers of all of them.
 const PATHS_ANSWERS_MAX: usize = 1 << 20;
@@ -133,12 +135,29 @@ pub struct PeerDiscoveries {
     pub edges: Vec<EdgeClasses>,
 }
 
+/// What an exploration is continued from.
+#[derive(Clone, Debug, Default)]
+pub struct SavedProgress {
+    /// The paths to its places.
+    pub places: Vec<DecisionPath>,
+    /// The paths to what it has found.
+    pub findings: Vec<DecisionPath>,
+    /// What it has seen.
+    pub known: KnownCoverage,
+}
+
 /// Hears what happens, and keeps it.
 pub trait ExplorationObserver {
     /// A step was taken. `false` ends the exploration.
     fn on_step(&mut self, stats: &Stats) -> bool;
 
-    /// The search begins: paths of before were replayed.
+    /// Whether there is time to go to one more place of the exploration that is continued. Those that are left are gone to when the search picks
+    /// them.
+    fn has_time_to_restore(&mut self) -> bool {
+        true
+    }
+
+    /// The search begins: paths of before were replayed, or are kept.
     fn on_search(&mut self) {}
 
     /// Something new was seen at the end of this path.
@@ -150,16 +169,12 @@ pub trait ExplorationObserver {
         Ok(())
     }
 
-    /// Between two runs: what an exploration would be continued from, the paths of its places and of its findings, by `paths`.
+    /// Between two runs: what an exploration would be continued from, by `progress`.
     ///
     /// # Errors
     /// When that is kept, and cannot be.
-    fn on_run(
-        &mut self,
-        stats: &Stats,
-        paths: &dyn Fn() -> (Vec<DecisionPath>, Vec<DecisionPath>),
-    ) -> Result<(), HarnessError> {
-        let _ = (stats, paths);
+    fn on_run(&mut self, stats: &Stats, progress: &dyn Fn() -> SavedProgress) -> Result<(), HarnessError> {
+        let _ = (stats, progress);
         Ok(())
     }
 
@@ -194,22 +209,31 @@ pub enum ExplorationEnd {
 pub enum FirstPaths<'a> {
     /// Found by others: each is a run, and those beyond the bound of runs are not taken.
     Found(&'a mut dyn Iterator<Item = DecisionPath>),
-    /// Of the exploration that is continued: they are counted already, and all are taken whatever the bound.
+    /// Of the exploration that is continued: they are counted already, and are taken whatever the bound of runs. Those that there is no time for are
+    /// kept, and taken when the search picks them.
     Restored(&'a mut RestoredPaths),
 }
 
-/// The paths of an exploration that is continued: those of its findings first. A path stays here until its run is at its end.
+/// The paths of an exploration that is continued: those of its findings first. The path of a finding stays here until its run is at its end, and those of
+/// places until the exploration has them.
 #[derive(Clone, Debug, Default)]
 pub struct RestoredPaths {
     findings: VecDeque<DecisionPath>,
     places: VecDeque<DecisionPath>,
+    known: KnownCoverage,
 }
 
 impl RestoredPaths {
-    /// The paths to findings and to places, in the order in which they are taken.
+    /// The paths to findings and to places, in the order in which they were kept.
     #[must_use]
     pub fn new(findings: Vec<DecisionPath>, places: Vec<DecisionPath>) -> RestoredPaths {
-        RestoredPaths { findings: findings.into(), places: places.into() }
+        RestoredPaths { findings: findings.into(), places: places.into(), known: KnownCoverage::default() }
+    }
+
+    /// The same, of an exploration that has seen this.
+    #[must_use]
+    pub fn knowing(self, known: KnownCoverage) -> RestoredPaths {
+        RestoredPaths { known, ..self }
     }
 
     /// The paths to findings whose runs were not at their ends.
@@ -217,19 +241,20 @@ impl RestoredPaths {
         self.findings.iter()
     }
 
-    /// The same, to places.
+    /// The paths to places that the exploration does not have.
     pub fn places(&self) -> impl Iterator<Item = &DecisionPath> {
         self.places.iter()
     }
+}
 
-    fn next(&self) -> Option<DecisionPath> {
-        self.findings.front().or_else(|| self.places.front()).cloned()
-    }
-
-    fn remove_next(&mut self) {
-        if self.findings.pop_front().is_none() {
-            self.places.pop_front();
-        }
+/// How the run of a path answers behind its answers: in the simplest way.
+fn replay_policy() -> AnswerPolicy {
+    AnswerPolicy {
+        mask: AnswerMask::All,
+        order: TaskOrder::First,
+        simplest: true,
+        toggle: 0.0,
+        faults: FaultChoice::Chance,
     }
 }
 
@@ -345,6 +370,12 @@ impl Exploration {
         told.into_iter().map(|node| node.path(&[], 0))
     }
 
+    /// What it has seen, for one that continues it.
+    #[must_use]
+    pub fn known(&self) -> KnownCoverage {
+        self.feedback.known()
+    }
+
     /// What each of the things that its strategy divides its effort between has earned, by dial and name.
     #[must_use]
     pub fn rewards(&self) -> Vec<(&'static str, &'static str, Reward)> {
@@ -418,7 +449,7 @@ impl Exploration {
     fn explore(&mut self, mut io: ExplorationIo<'_>, paths: FirstPaths<'_>) -> Result<ExplorationEnd, HarnessError> {
         let ended = match paths {
             FirstPaths::Found(paths) => self.replay_found(&mut io, paths)?,
-            FirstPaths::Restored(paths) => self.replay_restored(&mut io, paths)?,
+            FirstPaths::Restored(paths) => self.restore(&mut io, paths)?,
         };
         if let Some(ended) = ended {
             return Ok(ended);
@@ -431,8 +462,7 @@ impl Exploration {
             if self.options.stop == StopCondition::Saturated && self.stats.is_saturated() {
                 return Ok(ExplorationEnd::Saturated);
             }
-            let findings = || self.findings.all().iter().map(|found| found.input.clone()).collect();
-            io.observer.on_run(&self.stats, &|| (self.paths().collect(), findings()))?;
+            io.observer.on_run(&self.stats, &|| self.progress())?;
             let others = io.observer.peer_discoveries(&|| self.feedback.classes());
             others.edges.iter().for_each(|edges| self.feedback.merge_known(edges));
             for path in others.paths {
@@ -476,6 +506,11 @@ impl Exploration {
         }
     }
 
+    fn progress(&self) -> SavedProgress {
+        let findings = self.findings.all().iter().map(|found| found.input.clone()).collect();
+        SavedProgress { places: self.paths().collect(), findings, known: self.known() }
+    }
+
     fn has_made_all_runs(&self) -> bool {
         self.stats.runs >= self.options.runs_max
     }
@@ -497,18 +532,57 @@ impl Exploration {
         }
     }
 
-    /// Replays the paths of the exploration that is continued. One that is not at its end stays with those that are left.
+    /// Continues an exploration from its paths, and from what it has seen: that is not new any more, whether there was time to take the paths or not.
+    fn restore(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &mut RestoredPaths,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        let runs = self.stats.runs;
+        let ended = self.replay_restored(io, paths);
+        // They are none of those that were asked for.
+        self.options.runs_max = self.options.runs_max.saturating_add(self.stats.runs.saturating_sub(runs));
+        self.feedback.learn_known(&paths.known);
+        self.count(NewCoverage::default());
+        ended
+    }
+
+    /// Replays the paths of the exploration that is continued: those to its findings, then those to its places. What is not at its end stays with what is
+    /// left.
     fn replay_restored(
         &mut self,
         io: &mut ExplorationIo<'_>,
         paths: &mut RestoredPaths,
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
-        while let Some(path) = paths.next() {
+        while let Some(path) = paths.findings.front().cloned() {
             let ended = self.replay_path(io, &path)?;
             self.begin_own_steps();
             if ended != Some(ExplorationEnd::Stopped) {
-                paths.remove_next();
+                paths.findings.pop_front();
             }
+            if ended.is_some() {
+                return Ok(ended);
+            }
+        }
+        match (self.options.is_whole_run, self.options.checkpoints_max) {
+            (true, _) => self.restore_runs(io, paths),
+            (false, 0) => self.replay_places(io, paths),
+            (false, _) => self.restore_places(io, paths),
+        }
+    }
+
+    /// Replays the paths to places of an exploration that keeps none: they stay with what is left, for one that does.
+    fn replay_places(
+        &mut self,
+        io: &mut ExplorationIo<'_>,
+        paths: &RestoredPaths,
+    ) -> Result<Option<ExplorationEnd>, HarnessError> {
+        for path in paths.places() {
+            if !io.observer.has_time_to_restore() {
+                break;
+            }
+            let ended = self.replay_path(io, path)?;
+            self.begin_own_steps();
             if ended.is_some() {
                 return Ok(ended);
             }
@@ -524,13 +598,7 @@ impl Exploration {
     ) -> Result<Option<ExplorationEnd>, HarnessError> {
         // What was answered before the beginning was asked before.
         let script: Arc<[Override]> = path.answers.get(self.start.len()..).unwrap_or_default().into();
-        let policy = AnswerPolicy {
-            mask: AnswerMask::All,
-            order: TaskOrder::First,
-            simplest: true,
-            toggle: 0.0,
-            faults: FaultChoice::Chance,
-        };
+        let policy = replay_policy();
         // A whole run is one step, also of a path that goes through places.
         let (origin, steps) = (RunOrigin::Start, if self.options.is_whole_run { 1 } else { path.steps });
         self.execute(io, &RunSpec { origin, steps, script, policy, capture: CapturePolicy::New, compares: false })

@@ -3,6 +3,7 @@
 //! ```text
 //! energy   kept: 1 + what was new │ a run from it finds something: + that │ finds nothing: × 0.9
 //! place    its path │ live: the checkpoint too            not live: gone to again from the nearest live place before it
+//!                   │ unseen: of the exploration that is continued, and not gone to since; never live
 //! ```
 //!
 //! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWER_BYTES_MAX`] bytes of answers, and as many checkpoints as were asked for, the
@@ -31,6 +32,10 @@ const ENERGY_MIN: f64 = 0.01;
 /// One in this many picks may be of a place whose checkpoint was taken. One in 16 takes hanoi-6 a fifth more steps, one in 64 a
 /// tenth.
 const COLD_ONE_IN: u64 = 32;
+/// The same as long as there are places of before that were not gone to: those that were are no better than these.
+const UNSEEN_ONE_IN: u64 = 4;
+/// What a place of before is taken to have shown, until it is gone to.
+const UNSEEN_FRESH: u32 = 1;
 /// Energy that one run can add.
 const REWARD_MAX: u32 = 3;
 
@@ -59,6 +64,8 @@ struct FrontierEntry {
     energy: f64,
     /// `None` when its path must be taken again.
     checkpoint: Option<CheckpointId>,
+    /// Whether it is of the exploration that is continued, and was not gone to since.
+    is_unseen: bool,
 }
 
 impl FrontierEntry {
@@ -86,6 +93,8 @@ pub(crate) struct Frontier {
     /// The order in which they were kept, by slot, as weights.
     ages: SumTree,
     answer_bytes: usize,
+    /// Places of before that were not gone to.
+    unseen: usize,
     is_flooded: bool,
 }
 
@@ -165,31 +174,68 @@ impl Frontier {
         &mut self,
         checkpoint: CheckpointId,
         node: Arc<PathNode>,
-        (kind, fresh): (NoveltyKind, u32),
+        fresh: (NoveltyKind, u32),
         live_max: usize,
     ) -> Vec<CheckpointId> {
-        let (place, energy) = (node.id, 1.0 + f64::from(fresh.min(REWARD_MAX)));
+        let place = node.id;
+        let mut gone = self.insert(node, fresh, Some(checkpoint));
+        gone.extend(self.cool(place, live_max));
+        gone
+    }
+
+    /// Adds a place of the exploration that is continued, which is still to be gone to; returns the checkpoints that were evicted for it.
+    pub(crate) fn add_unseen(&mut self, node: Arc<PathNode>) -> Vec<CheckpointId> {
+        self.insert(node, (NoveltyKind::Coarse, UNSEEN_FRESH), None)
+    }
+
+    /// Adds a place; one without a checkpoint is of before.
+    fn insert(
+        &mut self,
+        node: Arc<PathNode>,
+        (kind, fresh): (NoveltyKind, u32),
+        checkpoint: Option<CheckpointId>,
+    ) -> Vec<CheckpointId> {
+        let (place, energy) = (node.id, energy_of(fresh));
         self.answer_bytes += node.own_answers().bytes();
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let entry = FrontierEntry { node, kind, energy, checkpoint: Some(checkpoint) };
+        let (is_live, is_unseen) = (checkpoint.is_some(), checkpoint.is_none());
+        let entry = FrontierEntry { node, kind, energy, checkpoint, is_unseen };
         if let Some(ranks) = &mut self.ranks {
             ranks.insert(entry.rank());
         }
-        self.live.insert(entry.rank());
+        if is_live {
+            self.live.insert(entry.rank());
+            self.live_energies[kind as usize].set(slot, energy);
+        }
+        self.unseen += usize::from(is_unseen);
         self.slots[slot] = Some(entry);
         self.places.insert(place, slot);
         self.energies[kind as usize].set(slot, energy);
-        self.live_energies[kind as usize].set(slot, energy);
         self.ages.set(slot, place.0 as f64);
         let mut gone = Vec::new();
         while self.len() > 1 && (self.len() > PLACES_MAX || self.answer_bytes > ANSWER_BYTES_MAX) {
             gone.extend(self.forget_least(place));
         }
-        gone.extend(self.cool(place, live_max));
         gone
+    }
+
+    /// A place of before was gone to, and showed `fresh` new things.
+    pub(crate) fn tell(&mut self, place: PathNodeId, (kind, fresh): (NoveltyKind, u32)) {
+        let Some(slot) = self.places.get(&place).copied() else { return };
+        let Some(entry) = self.slots[slot].as_mut().filter(|entry| entry.is_unseen) else { return };
+        let (before, was) = (entry.rank(), entry.kind);
+        (entry.kind, entry.energy, entry.is_unseen) = (kind, energy_of(fresh), false);
+        let (rank, energy) = (entry.rank(), entry.energy);
+        if let Some(ranks) = &mut self.ranks {
+            ranks.remove(&before);
+            ranks.insert(rank);
+        }
+        self.unseen -= 1;
+        self.energies[was as usize].set(slot, 0.0);
+        self.energies[kind as usize].set(slot, energy);
     }
 
     /// A place has a checkpoint again; the answers are those that had to go for it. One that is not kept any more has not.
@@ -197,6 +243,7 @@ impl Frontier {
         let Some(slot) = self.places.get(&place).copied() else { return vec![checkpoint] };
         let Some(entry) = &mut self.slots[slot] else { return vec![checkpoint] };
         let before = entry.checkpoint.replace(checkpoint);
+        self.unseen -= usize::from(std::mem::take(&mut entry.is_unseen));
         self.live.insert(entry.rank());
         self.live_energies[entry.kind as usize].set(slot, entry.energy);
         before.into_iter().chain(self.cool(place, live_max)).collect()
@@ -220,11 +267,20 @@ impl Frontier {
     /// Forgets the least promising place, but for `newest`.
     fn forget_least(&mut self, newest: PathNodeId) -> Option<CheckpointId> {
         let ranks = self.ranks.get_or_insert_with(|| self.slots.iter().flatten().map(FrontierEntry::rank).collect());
-        let rank = ranks.iter().find(|(_, place)| *place != newest).copied()?;
-        ranks.remove(&rank);
-        self.live.remove(&rank);
-        let slot = self.places.remove(&rank.1)?;
+        let (_, least) = ranks.iter().find(|(_, place)| *place != newest).copied()?;
+        self.forget(least)
+    }
+
+    /// Forgets a place; the answer is its checkpoint, if it has one.
+    pub(crate) fn forget(&mut self, place: PathNodeId) -> Option<CheckpointId> {
+        let slot = self.places.remove(&place)?;
         let entry = self.slots[slot].take()?;
+        let rank = entry.rank();
+        if let Some(ranks) = &mut self.ranks {
+            ranks.remove(&rank);
+        }
+        self.live.remove(&rank);
+        self.unseen -= usize::from(entry.is_unseen);
         self.energies[entry.kind as usize].set(slot, 0.0);
         self.live_energies[entry.kind as usize].set(slot, 0.0);
         self.ages.set(slot, 0.0);
@@ -264,7 +320,8 @@ impl Frontier {
         rng: &mut Rng,
     ) -> Option<&Arc<PathNode>> {
         // Going to a place again takes steps, and the hottest places are live: mostly one of those.
-        let takes_any = self.live.len() == self.len() || rng.one_in(COLD_ONE_IN);
+        let any_one_in = if self.unseen > 0 { UNSEEN_ONE_IN } else { COLD_ONE_IN };
+        let takes_any = self.live.len() == self.len() || self.live.is_empty() || rng.one_in(any_one_in);
         let energies = if takes_any { &self.energies } else { &self.live_energies };
         let slot = match (how, kind) {
             (CheckpointStrategy::Energy, Some(kind)) if energies[kind as usize].sum() > 0.0 => {
@@ -294,6 +351,11 @@ impl Frontier {
     }
 }
 
+/// The energy of a place that showed so many new things.
+fn energy_of(fresh: u32) -> f64 {
+    1.0 + f64::from(fresh.min(REWARD_MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,6 +383,25 @@ mod tests {
         let late = Arc::clone(frontier.node(PathNodeId(503)).expect("it is kept"));
         let (_, from) = frontier.nearest_live(&late).expect("that one");
         assert_eq!(Frontier::answers_between(&from, &late), [501, 502, 503].map(Override::Number));
+    }
+
+    #[test]
+    fn places_of_before_are_picked_before_any_has_a_checkpoint_and_told_when_they_are_gone_to() {
+        let (mut frontier, mut rng) = (Frontier::default(), Rng::new(Seed(1), 0));
+        for number in 1..=4 {
+            assert!(frontier.add_unseen(place(number, None)).is_empty());
+        }
+        for kind in [None, Some(NoveltyKind::Coarse)] {
+            assert!(frontier.pick(CheckpointStrategy::Energy, kind, &mut rng).is_some());
+        }
+        assert_eq!((frontier.len(), frontier.live(), frontier.unseen), (4, 0, 4));
+        frontier.tell(PathNodeId(1), (NoveltyKind::Named, 3));
+        assert_eq!((frontier.unseen, frontier.has(NoveltyKind::Named)), (3, true));
+        assert!(frontier.revive(PathNodeId(1), CheckpointId(9), 16).is_empty());
+        assert_eq!((frontier.forget(PathNodeId(2)), frontier.forget(PathNodeId(1))), (None, Some(CheckpointId(9))));
+        assert_eq!((frontier.len(), frontier.live(), frontier.unseen), (2, 0, 2));
+        assert!(!frontier.has(NoveltyKind::Named) && frontier.has(NoveltyKind::Coarse));
+        assert_eq!(frontier.hottest(9, 99).len(), 2);
     }
 
     #[test]

@@ -24,6 +24,11 @@ pub(crate) struct KeptRuns {
 }
 
 impl KeptRuns {
+    /// How many they are.
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
     /// One more.
     pub(crate) fn keep(&mut self, run: Arc<PathNode>) {
         self.bytes += run.own_answers().bytes();

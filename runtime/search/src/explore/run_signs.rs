@@ -11,6 +11,7 @@
 //!
 //! Invariants: what was seen stays seen; memory is bounded by [`SEEN_MAX`] a dimension.
 
+use super::known_coverage::told;
 use std::collections::BTreeSet;
 
 /// Things that are remembered of a dimension. Beyond, none counts as new.
@@ -92,6 +93,16 @@ impl DimensionHistory {
 }
 
 impl RunSigns {
+    /// What was seen, as numbers, by dimension.
+    pub(crate) fn known(&self) -> Vec<Vec<u64>> {
+        self.seen.iter().map(|seen| told(seen.all.iter().copied())).collect()
+    }
+
+    /// Takes what the exploration that is continued has seen as seen.
+    pub(crate) fn learn_known(&mut self, known: &[Vec<u64>]) {
+        self.seen.iter_mut().zip(known).for_each(|(seen, known)| seen.all.extend(known));
+    }
+
     /// Observes the things of a run that `show` passes on; returns how much is new.
     pub(crate) fn observe(
         &mut self,

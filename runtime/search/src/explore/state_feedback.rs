@@ -2,6 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
+use super::known_coverage::{KnownCoverage, told, unite_classes};
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::{CoverageStretch, StatefulTarget};
@@ -39,6 +40,8 @@ fn is_further(best: Option<f64>, now: f64) -> bool {
 pub(crate) struct StateFeedback {
     feedback: Feedback,
     states: FxHashSet<u64>,
+    /// Whether some of these are told by a memory: what their numbers mean is learned, and another process learns it anew.
+    has_learned: bool,
     /// States that the memory tells, of a scenario that names some.
     further: FxHashSet<u64>,
     rates: NoveltyRates,
@@ -52,6 +55,8 @@ pub(crate) struct StateFeedback {
     last_pair: Option<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
     novelty: RunSigns,
+    /// Edges of the exploration that is continued, whether their modules were shown since or not.
+    edges_before: Vec<Vec<u8>>,
 }
 
 /// In which company faults have struck.
@@ -132,6 +137,11 @@ pub(crate) enum StateScope {
 }
 
 impl StateFeedback {
+    /// How often something is new is told from here on: places of before were those with something new only.
+    pub(crate) fn begin_search(&mut self) {
+        self.rates = NoveltyRates::default();
+    }
+
     /// `target` is at the beginning of a way.
     pub(crate) fn begin_run(&mut self, target: &dyn StatefulTarget) {
         self.faults.begin_run(target);
@@ -146,10 +156,17 @@ impl StateFeedback {
         dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
+        let modules = self.feedback.modules();
         let feedback = &mut self.feedback;
         target.coverage(&mut |CoverageStretch { module, len, at, bytes }| {
             fresh.features += feedback.observe_stretch(module + 1, len, at, bytes);
         });
+        if self.feedback.modules() > modules && !self.edges_before.is_empty() {
+            // A module that was not shown until now has its own of before.
+            let before = std::mem::take(&mut self.edges_before);
+            self.merge_known(&before);
+            self.edges_before = before;
+        }
         self.observe_state(target, states, &mut fresh);
         fresh.cells = self.observe_pair((before, flow)) + self.faults.observe(target, flow);
         fresh.cells += self.novelty.observe(dimensions, |see| target.signs(see));
@@ -306,7 +323,10 @@ impl StateFeedback {
                 fresh.named = u32::from(self.states.insert(named));
                 fresh.further = further.map_or(0, |further| u32::from(self.further.insert(further)));
             }
-            (None, Some(learned)) => fresh.learned = u32::from(self.states.insert(learned)),
+            (None, Some(learned)) => {
+                self.has_learned = true;
+                fresh.learned = u32::from(self.states.insert(learned));
+            }
             (None, None) => {}
         }
     }
@@ -336,6 +356,22 @@ impl StateFeedback {
         classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
     }
 
+    /// What was seen, for one that continues it.
+    pub(crate) fn known(&self) -> KnownCoverage {
+        let mut edges = self.classes();
+        unite_classes(&mut edges, &self.edges_before);
+        let named = self.states.iter().copied().filter(|_| !self.has_learned);
+        KnownCoverage { edges, states: told(named), signs: self.novelty.known() }
+    }
+
+    /// Takes what the exploration that is continued has seen as seen.
+    pub(crate) fn learn_known(&mut self, known: &KnownCoverage) {
+        self.merge_known(&known.edges);
+        unite_classes(&mut self.edges_before, &known.edges);
+        self.states.extend(&known.states);
+        self.novelty.learn_known(&known.signs);
+    }
+
     /// Edges taken, features, states, and edges that were taken in one step only and in two.
     pub(crate) fn totals(&self) -> (u64, u64, u64, (u64, u64)) {
         let (edges, features) = self.feedback.totals();
@@ -357,6 +393,8 @@ mod tests {
         struck: Vec<u64>,
         properties: Properties,
         tells_version: bool,
+        /// Coverage bytes of its modules.
+        modules: Vec<Vec<u8>>,
     }
 
     impl StepTarget for FaultyTarget {
@@ -376,7 +414,9 @@ mod tests {
     }
 
     impl StatefulTarget for FaultyTarget {
-        fn coverage(&mut self, _: &mut dyn FnMut(CoverageStretch<'_>)) {}
+        fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+            self.modules.iter().enumerate().for_each(|(number, bytes)| see(CoverageStretch::whole(number, bytes)));
+        }
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
         }
@@ -396,6 +436,25 @@ mod tests {
 
     fn seen() -> PropertyEvaluation<'static> {
         PropertyEvaluation { kind: PropertyKind::Always, name: "kept", holds: true, distance: None, details: None }
+    }
+
+    #[test]
+    fn what_was_seen_before_is_not_new_also_of_a_module_that_is_shown_later() {
+        let observe = |feedback: &mut StateFeedback, modules: &[&[u8]]| {
+            let modules = modules.iter().map(|bytes| bytes.to_vec()).collect();
+            let mut node = FaultyTarget { modules, ..FaultyTarget::default() };
+            feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).features
+        };
+        let (mut first, mut second) = (StateFeedback::default(), StateFeedback::default());
+        assert_eq!(observe(&mut first, &[&[1, 0], &[0, 4]]), 2);
+        observe(&mut second, &[&[0, 0]]);
+        second.learn_known(&first.known());
+        assert_eq!(second.known(), first.known(), "nothing is lost of what was not shown");
+        assert_eq!(observe(&mut second, &[&[1, 1]]), 1);
+        // Its first look counts, since nothing of it was known by then; all further ones do not.
+        observe(&mut second, &[&[1, 1], &[0, 0]]);
+        assert_eq!(observe(&mut second, &[&[1, 1], &[0, 4]]), 0);
+        assert_eq!(observe(&mut second, &[&[1, 1], &[4, 4]]), 1);
     }
 
     #[test]
@@ -452,7 +511,7 @@ mod tests {
         for step in 0..2_000 {
             let from = &places[below(places.len() as u64) as usize];
             let (struck, properties) = (from.struck.clone(), from.properties.clone());
-            let mut node = FaultyTarget { struck, properties, tells_version: false };
+            let mut node = FaultyTarget { struck, properties, ..FaultyTarget::default() };
             always.begin_run(&node);
             node.tells_version = true;
             seldom.begin_run(&node);

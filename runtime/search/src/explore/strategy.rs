@@ -91,6 +91,9 @@ pub(crate) trait ExplorationStrategy {
     /// A place was kept on the last way.
     fn on_captured(&mut self, _place: PathNodeId) {}
 
+    /// A place of the exploration that is continued is kept.
+    fn on_restored(&mut self, _place: &Arc<PathNode>) {}
+
     /// Whether no way was left out, once there are none left.
     fn is_exhaustive(&self) -> bool {
         true

@@ -4,6 +4,7 @@ mod doors;
 mod dull_steps;
 mod passwords;
 mod races;
+mod restoring;
 mod whole_runs;
 
 use super::guided_source::ANSWERS_MAX;

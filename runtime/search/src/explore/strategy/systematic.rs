@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Half of the runs are of the lowest level that has some, a quarter of the next, and so on: no level waits for one that never ends.
-//! A step that leads to a state that the scenario has named before is not continued. A finite space comes to its end.
+//! A step that leads to a state that the scenario has named before is not continued. A finite space comes to its end. A search that is continued begins with
+//! all places of before, and does not say that every way was gone.
 //!
 //! Not exhaustive: of a question with many answers [`ANSWERS_MAX`](alternatives::ANSWERS_MAX) are tried, and of bytes none but zeros. That is
 //! told by `is_exhaustive`, as are ways that are dropped because [`OPEN_MAX`] wait.
@@ -277,6 +278,15 @@ impl ExplorationStrategy for SystematicSearch {
     fn on_captured(&mut self, place: PathNodeId) {
         let taken = self.taken.as_ref();
         self.found = taken.map(|taken| (place, self.order.level(taken.level, taken.spent)));
+    }
+
+    fn on_restored(&mut self, place: &Arc<PathNode>) {
+        // Which ways were gone from there is not known, nor which were left out.
+        self.leaves_out = true;
+        if place.steps < self.steps {
+            let level = place.steps.saturating_mul(self.order.step);
+            self.add(OpenNode::Place { place: Some(Arc::clone(place)), level });
+        }
     }
 
     fn is_exhaustive(&self) -> bool {

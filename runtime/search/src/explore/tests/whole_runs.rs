@@ -85,3 +85,36 @@ fn the_paths_of_whole_runs_go_to_their_ends_and_take_all_ways_that_were_seen() {
     // They alone take all ways again.
     explored(paths.len() as u64, FirstPaths::Found(&mut paths.into_iter()));
 }
+
+/// Has no time for what was before.
+struct Hurried;
+
+impl ExplorationObserver for Hurried {
+    fn on_step(&mut self, _: &Stats) -> bool {
+        true
+    }
+    fn has_time_to_restore(&mut self) -> bool {
+        false
+    }
+    fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
+}
+
+#[test]
+fn whole_runs_that_there_is_no_time_to_repeat_are_kept_and_what_they_showed_is_known() {
+    let row = strategy("coverage_guided").expect("there is one");
+    let explored = |runs_max, paths: FirstPaths<'_>, observer: &mut dyn ExplorationObserver| {
+        let options = Options { runs_max, is_whole_run: true, steps_per_run: 1, steps_max: 2, ..Options::default() };
+        let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+        let source = Box::new(SeededSource::new(Seed(0)));
+        let mut program = Program { source, places: BTreeMap::new(), before: Vec::new(), drawn: Vec::new() };
+        exploration.run(&mut program, paths, observer).expect("no machine");
+        exploration
+    };
+    let first = explored(200, FirstPaths::Found(&mut std::iter::empty()), &mut Patience(u64::MAX));
+    let paths: Vec<DecisionPath> = first.paths().collect();
+    assert!(paths.len() >= WAYS);
+    let mut restored = RestoredPaths::new(Vec::new(), paths.clone()).knowing(first.known());
+    let again = explored(0, FirstPaths::Restored(&mut restored), &mut Hurried);
+    assert_eq!((again.paths().collect::<Vec<_>>(), again.stats().runs), (paths, 1));
+    assert_eq!((again.stats().edges, again.known(), restored.places().count()), (WAYS as u64, first.known(), 0));
+}
