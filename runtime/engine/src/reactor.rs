@@ -20,6 +20,7 @@ mod handles;
 mod image;
 mod instance;
 mod memories;
+mod memory_states;
 pub(crate) mod model_component;
 mod state_learner;
 mod tracker;
@@ -47,7 +48,7 @@ use fozzy_trace::{
 };
 use fozzy_world::{World, WorldError};
 use instance::ReactorInstance;
-use state_learner::StateLearner;
+use memory_states::{FoundState, MemoryStates, SharedMemoryStates, lock};
 use std::sync::Arc;
 use wasmtime::Store;
 use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower};
@@ -143,12 +144,12 @@ pub struct Reactor {
     /// Whether an action was made that a restore does not repeat.
     finished: bool,
     /// Recognises states, once [`Reactor::find_states`] was called.
-    changes: Option<StateLearner>,
+    changes: Option<SharedMemoryStates>,
+    /// What was found of the last step while the guest still waited.
+    found: Option<FoundState>,
     /// Whether it has not looked since the last call, and whether something was captured meanwhile: what it then missed is found in all pages.
     unlooked: bool,
     missed: bool,
-    /// Written pages; kept to reuse the allocation.
-    pages: Vec<u32>,
 }
 
 impl Reactor {
@@ -207,9 +208,9 @@ impl Reactor {
             over: false,
             finished: false,
             changes: None,
+            found: None,
             unlooked: false,
             missed: false,
-            pages: Vec::new(),
         })
     }
 
@@ -250,7 +251,7 @@ impl Reactor {
             return Err(CallError::Over);
         }
         self.checkpoints.called(function, &arguments);
-        self.unlooked = true;
+        (self.unlooked, self.found) = (true, None);
         let result = self.live.call(function, arguments);
         self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
         result
@@ -273,7 +274,9 @@ impl Reactor {
             return (first, false, Err(CallError::Over));
         }
         self.unlooked = true;
-        let (stepped, result) = self.live.call_steps(steps, (sequence, first, last), judge);
+        let (stepped, result) =
+            self.live.call_steps(steps, (sequence, first, last), (judge, self.changes.as_ref(), self.missed));
+        self.found = self.changes.as_ref().and_then(|states| lock(states).take_kept());
         let missing =
             || CallError::Harness(HarnessError::new("steps in one call have come to no end; this is a fault of fozzy"));
         let Some(stepped) = stepped else {
@@ -401,10 +404,11 @@ impl Reactor {
         };
         self.checkpoints.arrive(checkpoint);
         (self.base, self.over, self.finished) = (checkpoint, false, false);
-        if let Some(changes) = &mut self.changes {
-            self.live.follow_changes(changes, restored == RestoreMethod::InPlace && !self.missed);
+        if let Some(changes) = &self.changes {
+            let in_place = restored == RestoreMethod::InPlace && !self.missed;
+            self.live.follow_changes(&mut lock(changes).learner, in_place);
         }
-        (self.unlooked, self.missed) = (false, false);
+        (self.unlooked, self.missed, self.found) = (false, false, None);
         Ok(restored)
     }
 
@@ -518,15 +522,18 @@ impl Reactor {
 
     /// Has [`Reactor::memory_state`] tell states from here on; a checkpoint was just kept.
     pub(crate) fn find_states(&mut self) {
-        self.changes = self.live.changes();
+        self.changes = self.live.changes().map(MemoryStates::shared);
     }
 
     /// The state of the guest after a step, judged by its memory: equal numbers are equal states. `None` as long as the
     /// relevant words of the memory are not known, and in builds that do not mark what they write.
     pub fn memory_state(&mut self) -> Option<u64> {
-        let changes = self.changes.as_mut()?;
+        let changes = self.changes.as_ref()?;
         self.unlooked = false;
-        self.live.look_at_changes(changes, &mut self.pages)
+        match self.found.take() {
+            Some(FoundState(state)) => state,
+            None => self.live.look_at_changes(&mut lock(changes), self.missed),
+        }
     }
 
     /// The coverage bytes of each module since they were cleared; see [`fozzy_instrument::Sites::hits`].

@@ -15,6 +15,7 @@
 mod bandit;
 mod compact_answers;
 mod decision_path;
+mod dull_steps;
 mod explorer;
 mod frontier;
 mod guided_source;

@@ -65,6 +65,9 @@ pub struct StepView<'a> {
     /// Shows the coverage bytes of the step that are not zero, in the order of modules and of their bytes. Each module is shown, with an
     /// empty stretch if there is nothing else.
     pub coverage: &'a dyn Fn(&mut StretchLook<'_>),
+    /// What the guest's memory says its state is; `None` when that is not known. It is found out when it is asked, which is to be once at
+    /// most. If the step is not dull, it counts as the one time that its owner asks for it.
+    pub memory_state: &'a dyn Fn() -> Option<u64>,
 }
 
 /// Looks at steps that are taken in one call of the guest.

@@ -11,8 +11,9 @@
 use super::checkpoints::Snapshot;
 use super::handles::GuestHandles;
 use super::memories::{GuestMemories, MarkSites};
+use super::memory_states::{FoundState, MemoryStates, SharedMemoryStates, lock};
 use super::state_learner::StateLearner;
-use super::tracker::TrackerKind;
+use super::tracker::{TrackerKind, add_marked};
 use super::watchdog::{TimeRenewal, Watchdog};
 use super::{CallError, again};
 use crate::compile::program::Program;
@@ -30,6 +31,7 @@ use fozzy_trace::facts::Facts;
 use fozzy_trace::plan::ScenarioKind;
 use fozzy_trace::{DecisionSource, HarnessError, NodeId, SharedStepJudge, StepId, StepView, StretchLook};
 use fozzy_world::World;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -110,11 +112,32 @@ impl GlobalsHandoff {
     }
 }
 
-/// Looks at the coverage of each of several steps in one call, while the guest waits in a call of the host.
+/// Stretches of coverage bytes for which there is room from the beginning.
+const STRETCHES_FEW: usize = 32;
+
+/// Looks at each of several steps in one call, while the guest waits in a call of the host: at its coverage, and at its memory if that is
+/// asked.
 struct CoverageGate {
     told: Arc<InstanceMemories>,
     renewal: Option<TimeRenewal>,
     judge: SharedStepJudge,
+    /// Tells states by the only memory that there is, if the guest's own code marks what it writes.
+    states: Option<SharedMemoryStates>,
+    /// Whether they have missed what was written before the marks that there are.
+    has_missed: bool,
+    /// Which stretches of coverage bytes the step has set, by module; kept to reuse the allocation.
+    shown: Vec<(usize, Range<usize>)>,
+}
+
+impl CoverageGate {
+    /// What the memory says its state is.
+    fn memory_state(&self) -> Option<u64> {
+        let [region] = &*self.told.guest else { return None };
+        lock(self.states.as_ref()?).look(self.has_missed, |pages| {
+            add_marked(self.told.marks().map(|(side, range)| (&**side, range)), region, pages);
+            Some(&**region)
+        })
+    }
 }
 
 impl StepGate for CoverageGate {
@@ -122,14 +145,37 @@ impl StepGate for CoverageGate {
         if self.renewal.as_ref().is_some_and(TimeRenewal::is_long) {
             return false;
         }
-        let coverage = |see: &mut StretchLook<'_>| self.told.show_coverage(see);
-        let step = StepView { flow, facts, coverage: &coverage };
+        let found = Cell::new(None);
+        let (shown, is_shown) = (RefCell::new(std::mem::take(&mut self.shown)), Cell::new(false));
+        let coverage = |see: &mut StretchLook<'_>| {
+            let mut shown = shown.borrow_mut();
+            shown.clear();
+            self.told.show_coverage(&mut |module, len, at, bytes| {
+                if !bytes.is_empty() {
+                    shown.push((module, at..at + bytes.len()));
+                }
+                see(module, len, at, bytes);
+            });
+            is_shown.set(true);
+        };
+        let memory_state = || {
+            let state = self.memory_state();
+            found.set(Some(FoundState(state)));
+            state
+        };
+        let step = StepView { flow, facts, coverage: &coverage, memory_state: &memory_state };
         let is_dull = self.judge.lock().unwrap_or_else(PoisonError::into_inner).is_dull(&step);
         if is_dull {
-            // Most blocks are zero, and a look costs less than to write them.
-            self.told.take_coverage(&mut |_, _, _, _| ());
+            // A judge need not have looked.
+            match is_shown.get() {
+                true => self.told.clear_shown(&shown.borrow()),
+                false => self.told.take_coverage(&mut |_, _, _, _| ()),
+            }
             self.renewal.iter().for_each(TimeRenewal::renew);
+        } else if let (Some(states), Some(found)) = (&self.states, found.get()) {
+            lock(states).keep(found);
         }
+        self.shown = shown.into_inner();
         is_dull
     }
 }
@@ -272,7 +318,7 @@ impl ReactorInstance {
         let region = self.told.accessor.clone().ok_or_else(missing)?;
         let regions = self.told.guest.clone();
         if self.program.facts().marks_are_sound && regions.len() == 1 {
-            self.marks = self.told.marks();
+            self.marks = self.told.marks().map(|(side, range)| (Arc::clone(side), range)).collect();
         }
         let kind = if self.marks.is_empty() { TrackerKind::Compared } else { TrackerKind::Marks };
         let machine = |what: String| CallError::Harness(HarnessError::new(what));
@@ -402,17 +448,21 @@ impl ReactorInstance {
     }
 
     /// Takes the steps from `first` to `last` of a sequence in one call, as long as `judge` finds them dull. The first one was
-    /// announced. The answer is how far that came, beside what became of the call.
+    /// announced; `states` tell them apart by their memory. The answer is how far that came, beside what became of the call.
     pub(super) fn call_steps(
         &mut self,
         function: &mut ReactorFunction<(u32, u32), (u32,)>,
         (sequence, first, last): (u32, u32, u32),
-        judge: &SharedStepJudge,
+        (judge, states, has_missed): (&SharedStepJudge, Option<&SharedMemoryStates>, bool),
     ) -> (Option<Box<SteppedCall>>, Result<(u32,), CallError>) {
+        let is_marked = self.accessor.as_ref().is_some_and(|accessor| accessor.memories.is_marked());
         let gate = CoverageGate {
             told: Arc::clone(&self.told),
             renewal: self.watchdog.as_ref().map(Watchdog::renewal),
             judge: Arc::clone(judge),
+            states: states.filter(|_| is_marked).cloned(),
+            has_missed,
+            shown: Vec::with_capacity(STRETCHES_FEW),
         };
         let of = (sequence, ScenarioKind::Stateful.stream(sequence));
         self.store.data_mut().begin_steps(SteppedCall::new(of, first, last, Box::new(gate)));
@@ -618,10 +668,10 @@ impl ReactorInstance {
         Some(StateLearner::new(base, pointer))
     }
 
-    /// A step was taken; see [`StateLearner::look`].
-    pub(super) fn look_at_changes(&self, changes: &mut StateLearner, pages: &mut Vec<u32>) -> Option<u64> {
-        let region = self.accessor.as_ref()?.memories.marked_pages(pages)?;
-        changes.look(region.bytes(), pages)
+    /// A step was taken; see [`MemoryStates::look`].
+    pub(super) fn look_at_changes(&self, states: &mut MemoryStates, has_missed: bool) -> Option<u64> {
+        let memories = &self.accessor.as_ref()?.memories;
+        states.look(has_missed, |pages| memories.marked_pages(pages))
     }
 
     /// The state was restored; see [`StateLearner::follow`]. When all that was written before was looked at, `in_place`, the pages that

@@ -14,7 +14,7 @@
 
 use super::image::{Image, PAGE_BYTES, Page};
 use super::tracker::{
-    CompareTracker, MarksTracker, PagemapTracker, Tracker, TrackerKind, WriteProtectTracker, thread_cpu_ns,
+    CompareTracker, MarkedPage, MarksTracker, PagemapTracker, Tracker, TrackerKind, WriteProtectTracker, thread_cpu_ns,
 };
 use crate::memory::Region;
 use std::ops::Range;
@@ -212,10 +212,15 @@ impl GuestMemories {
 
     /// The only memory that there is, where the guest's own code tells which of its pages it wrote since the last capture or
     /// restore, and these pages.
-    pub(crate) fn marked_pages(&self, pages: &mut Vec<u32>) -> Option<&Region> {
+    pub(crate) fn marked_pages(&self, pages: &mut Vec<MarkedPage>) -> Option<&Region> {
         let [tracked] = &*self.tracked else { return None };
         pages.clear();
         tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
+    }
+
+    /// Whether [`GuestMemories::marked_pages`] are known.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.tracked.len() == 1 && self.kind() == Some(TrackerKind::Marks)
     }
 
     /// Prepares the memories for another instance. They are reset to new ones, unless they are taken `as_they_are`: then they

@@ -14,8 +14,10 @@
 //! Not here: which pages were written (`tracker`), whether a state is new (`fozzy-search`).
 
 use super::image::{Image, PAGE_BYTES};
+use super::tracker::{MarkedPage, STRADDLE_BYTES};
 use crate::memory::{GROUP_NUMBERS, differing_groups};
 use rustc_hash::FxHashSet;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -56,6 +58,12 @@ struct PageHistory {
 }
 
 impl PageHistory {
+    /// Whether the part that a write to the page before can reach holds what it held.
+    fn begins_like(&self, page: &[u8; PAGE_BYTES]) -> bool {
+        let words = page[..STRADDLE_BYTES].as_chunks::<8>().0;
+        words.iter().zip(&self.now).all(|(new, old)| u64::from_le_bytes(*new) == *old)
+    }
+
     /// A stretch is over: is the word at `at`, which is at `place` in the memory, noise from here on? It is if it is restless, or had
     /// more than `values_max` values. The answer is by what the sum changes.
     fn judge(&mut self, at: usize, place: u64, values_max: u16) -> u64 {
@@ -67,6 +75,14 @@ impl PageHistory {
         (word.changes, word.before) = (0, word.values);
         if becomes_noise { mixed(place, self.base[at]) ^ mixed(place, self.now[at]) } else { 0 }
     }
+}
+
+/// Which part of a page is compared with what it held; of one that was never compared it is the whole.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ComparedPart {
+    Whole,
+    /// If its beginning is as it was, the rest is, too.
+    Beginning,
 }
 
 /// Values that were seen.
@@ -104,6 +120,8 @@ pub(super) struct StateLearner {
     /// Pages below the stack's pointer.
     dead: usize,
     pages: BTreeMap<u32, Box<PageHistory>>,
+    /// Whether one of them was ever cut off by a restore: when the memory grows again, it holds zeros that nobody has written.
+    was_cut: bool,
     sum: u64,
     values: SeenValues,
     /// Words that have changed in this stretch, by page and place there.
@@ -140,6 +158,7 @@ impl StateLearner {
             base,
             dead,
             pages: BTreeMap::new(),
+            was_cut: false,
             sum: 0,
             values: SeenValues::new(),
             changed: Vec::new(),
@@ -150,11 +169,15 @@ impl StateLearner {
         }
     }
 
-    /// A step was taken in which nothing but `pages` was written, or was written since the last place was restored. The
-    /// answer is the state that the step reached, once states are reported.
-    pub(super) fn look(&mut self, memory: &[u8], pages: &[u32]) -> Option<u64> {
-        let dead = self.dead;
-        pages.iter().filter(|page| **page as usize >= dead).for_each(|page| self.compare(*page, memory, true));
+    /// A step was taken in which nothing but `pages` was written, or was written since the last place was kept or restored. Whether anything
+    /// was written before that, and after the last look, is `has_missed`. The answer is the state that the step reached, once states are
+    /// reported.
+    pub(super) fn look(&mut self, memory: &[u8], pages: &[MarkedPage], has_missed: bool) -> Option<u64> {
+        let (dead, is_followed) = (self.dead, !has_missed && !self.was_cut);
+        for page in pages.iter().filter(|page| page.number as usize >= dead) {
+            let part = if page.is_next && is_followed { ComparedPart::Beginning } else { ComparedPart::Whole };
+            self.compare(page.number, memory, (true, part));
+        }
         self.steps += 1;
         self.fresh += u32::from(self.seen.insert(self.sum));
         if self.steps == STRETCH {
@@ -165,36 +188,50 @@ impl StateLearner {
 
     /// These pages of the memory were restored, and nothing else was written since the last look.
     pub(super) fn follow(&mut self, memory: &[u8], pages: &[u32]) {
+        self.note_size(memory);
         // What a memory that grew has lost by shrinking nobody has written.
         if memory.len() != self.base.len() {
             return self.follow_all(memory);
         }
         for page in pages {
             if self.pages.contains_key(page) {
-                self.compare(*page, memory, false);
+                self.compare(*page, memory, (false, ComparedPart::Whole));
             }
         }
     }
 
     /// The memory was restored, from whatever it held.
     pub(super) fn follow_all(&mut self, memory: &[u8]) {
+        self.note_size(memory);
         let pages: Vec<u32> = self.pages.keys().copied().collect();
-        pages.into_iter().for_each(|page| self.compare(page, memory, false));
+        pages.into_iter().for_each(|page| self.compare(page, memory, (false, ComparedPart::Whole)));
+    }
+
+    /// Pages that the memory does not have any more are not followed.
+    fn note_size(&mut self, memory: &[u8]) {
+        let last = self.pages.last_key_value();
+        self.was_cut |= last.is_some_and(|(last, _)| (*last as usize + 1) * PAGE_BYTES > memory.len());
     }
 
     /// Takes over what a page holds now.
-    fn compare(&mut self, number: u32, memory: &[u8], learn: bool) {
+    fn compare(&mut self, number: u32, memory: &[u8], (learn, part): (bool, ComparedPart)) {
         let start = number as usize * PAGE_BYTES;
         let Some(page) = memory.get(start..).and_then(|rest| rest.first_chunk::<PAGE_BYTES>()) else { return };
-        if !self.pages.contains_key(&number) {
-            if self.pages.len() == PAGES_MAX {
-                return;
+        let count = self.pages.len();
+        let known = match self.pages.entry(number) {
+            Entry::Occupied(known) => {
+                let known = known.into_mut();
+                if part == ComparedPart::Beginning && known.begins_like(page) {
+                    return;
+                }
+                known
             }
-            let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
-            self.pages
-                .insert(number, Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }));
-        }
-        let known = self.pages.get_mut(&number).expect("just added");
+            Entry::Vacant(_) if count == PAGES_MAX => return,
+            Entry::Vacant(added) => {
+                let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
+                added.insert(Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }))
+            }
+        };
         let place = u64::from(number) * WORDS as u64;
         // Most groups of a page that was written hold what they held.
         let mut differing = differing_groups(&known.now, page);
@@ -266,6 +303,15 @@ mod tests {
         memory[at..at + 8].copy_from_slice(&value.to_le_bytes());
     }
 
+    /// The pages as the tracker has them: these are marked, and each may reach into the next.
+    fn marked(pages: &[u32]) -> Vec<MarkedPage> {
+        let is_next = |number: u32| !pages.contains(&number);
+        let mut numbers: Vec<u32> = pages.iter().flat_map(|page| [*page, page + 1]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(|number| MarkedPage { number, is_next: is_next(number) }).collect()
+    }
+
     const DOOR: usize = 2 * PAGE_BYTES + 80;
     const CLOCK: usize = 3 * PAGE_BYTES;
 
@@ -277,7 +323,7 @@ mod tests {
             put(&mut memory, 8, step.wrapping_mul(7));
             put(&mut memory, CLOCK, step + 1);
             put(&mut memory, DOOR, step / 50 % 3);
-            told.push((step / 50 % 3, changes.look(&memory, &[0, 2, 3])));
+            told.push((step / 50 % 3, changes.look(&memory, &marked(&[0, 2, 3]), false)));
         }
         let (first, last) = told.split_at(STRETCH as usize - 1);
         assert!(first.iter().all(|(_, state)| state.is_none()), "nothing is known yet");
@@ -299,7 +345,7 @@ mod tests {
                 changes.follow(&memory, &[2]);
                 put(&mut memory, DOOR, door);
             }
-            let state = changes.look(&memory, &[2]);
+            let state = changes.look(&memory, &marked(&[2]), false);
             if step > u64::from(2 * STRETCH) {
                 let of_door = *by_door.entry(door).or_insert(state);
                 assert_eq!(state, of_door, "step {step}, door {door}");
@@ -310,26 +356,41 @@ mod tests {
 
     #[test]
     fn to_follow_what_a_restore_brings_back_is_to_follow_all_pages() {
+        follow_some_and_all(true);
+        follow_some_and_all(false);
+    }
+
+    /// Follows a memory that grows and shrinks, or does not, by the pages that were written, and by all; both tell the same.
+    fn follow_some_and_all(grows: bool) {
         let ((mut memory, mut some), (_, mut all)) = (memory(), memory());
         let page_of = |memory: &[u8], page: usize| memory[page * PAGE_BYTES..(page + 1) * PAGE_BYTES].to_vec();
         // Checkpoints, and the one since which pages were written.
         let (mut kept, mut from, mut written) = (vec![memory.clone()], 0, BTreeSet::new());
+        // Those that a write to the page before has reached.
+        let mut reached = BTreeSet::new();
         for step in 0..u64::from(8 * STRETCH) {
-            if mixed(step, 0).is_multiple_of(2) && memory.len() < 8 * PAGE_BYTES {
+            if grows && mixed(step, 0).is_multiple_of(2) && memory.len() < 8 * PAGE_BYTES {
                 memory.resize(memory.len() + PAGE_BYTES, 0);
             }
             for write in 1..3 {
                 let page = mixed(step, write) as usize % (memory.len() / PAGE_BYTES);
-                put(&mut memory, page * PAGE_BYTES + 80, mixed(step, 3) % 2);
+                let has_next = memory.len() > (page + 1) * PAGE_BYTES;
+                // Half of it in the next page, which is not marked.
+                let reaches = !grows && has_next && mixed(step, write + 6).is_multiple_of(3);
+                let at = if reaches { PAGE_BYTES - 4 } else { 80 };
+                put(&mut memory, page * PAGE_BYTES + at, mixed(step, 3) % 2 * 0x0101_0101_0101_0101);
                 written.insert(page as u32);
+                reached.extend(reaches.then_some(page as u32 + 1));
             }
             let pages: Vec<u32> = written.iter().copied().collect();
-            assert_eq!(some.look(&memory, &pages), all.look(&memory, &pages), "step {step}");
+            let pages = marked(&pages);
+            assert_eq!(some.look(&memory, &pages, false), all.look(&memory, &pages, true), "step {step}");
             match mixed(step, 4) % 3 {
                 0 => {
                     from = kept.len();
                     kept.push(memory.clone());
                     written.clear();
+                    reached.clear();
                 }
                 1 => {
                     // As `GuestMemories::restore` does it.
@@ -338,6 +399,7 @@ mod tests {
                     let (both, count) = (image.len().min(target.len()) / PAGE_BYTES, target.len() / PAGE_BYTES);
                     let differing = (0..both).filter(|page| page_of(image, *page) != page_of(target, *page));
                     written.extend(differing.chain(both..count).map(|page| page as u32));
+                    written.append(&mut reached);
                     let restored: Vec<u32> = written.iter().copied().filter(|page| (*page as usize) < count).collect();
                     memory.clone_from(target);
                     some.follow(&memory, &restored);
@@ -349,12 +411,14 @@ mod tests {
             }
             assert_eq!(some.sum, all.sum, "step {step}");
         }
-        assert!(some.is_quiet && some.pages.len() == 6, "{} pages", some.pages.len());
+        assert!(some.is_quiet && some.was_cut == grows, "{}", some.was_cut);
+        assert_eq!(some.pages.len(), if grows { 6 } else { 2 });
     }
 
     /// A step, after which all words are judged and the sum is made anew, as the definition has it.
     fn look_the_long_way(changes: &mut StateLearner, memory: &[u8], pages: &[u32]) -> Option<u64> {
-        pages.iter().filter(|page| **page >= 2).for_each(|page| changes.compare(*page, memory, true));
+        let pages = pages.iter().filter(|page| **page >= 2);
+        pages.for_each(|page| changes.compare(*page, memory, (true, ComparedPart::Whole)));
         changes.steps += 1;
         changes.fresh += u32::from(changes.seen.insert(changes.sum));
         if changes.steps == STRETCH {
@@ -401,7 +465,8 @@ mod tests {
                     put(&mut memory, DOOR + 800, chance(6) % 2000);
                 }
                 let pages = [0, 2, 3];
-                assert_eq!(short.look(&memory, &pages), look_the_long_way(&mut long, &memory, &pages), "step {step}");
+                let long_way = look_the_long_way(&mut long, &memory, &pages);
+                assert_eq!(short.look(&memory, &marked(&pages), false), long_way, "step {step}");
                 assert_eq!(
                     (short.sum, short.fresh, short.is_quiet),
                     (long.sum, long.fresh, long.is_quiet),
@@ -443,7 +508,7 @@ mod tests {
         for step in 0..u64::from(40 * STRETCH) {
             // Every third word, so that none is restless.
             put(&mut memory, CLOCK + (step % 3) as usize * 8, mixed(step, 2));
-            told.extend(changes.look(&memory, &[3]));
+            told.extend(changes.look(&memory, &marked(&[3]), false));
         }
         assert!(told.len() < 10, "{} states", told.len());
     }

@@ -18,7 +18,7 @@ mod write_protect;
 
 pub(crate) use compare::CompareTracker;
 pub(crate) use kernel::thread_cpu_ns;
-pub(crate) use marks::MarksTracker;
+pub(crate) use marks::{MarksTracker, STRADDLE_BYTES, add_marked};
 pub(crate) use pagemap_scan::PagemapTracker;
 pub(crate) use write_protect::WriteProtectTracker;
 
@@ -40,12 +40,20 @@ pub(crate) trait Tracker: Send {
     }
 
     /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where writes are not marked.
-    fn marked_pages(&self, _: &Region, _: &mut Vec<u32>) -> bool {
+    fn marked_pages(&self, _: &Region, _: &mut Vec<MarkedPage>) -> bool {
         false
     }
 
     /// Which one it is.
     fn kind(&self) -> TrackerKind;
+}
+
+/// A page that was written, or the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MarkedPage {
+    pub(crate) number: u32,
+    /// Whether only its first [`STRADDLE_BYTES`] can have been written, from the page before it.
+    pub(crate) is_next: bool,
 }
 
 /// A way to find written pages.

@@ -63,9 +63,9 @@ impl InstanceMemories {
     }
 
     /// The marks of written pages of each module; they are all for the one memory that there is.
-    pub(crate) fn marks(&self) -> Vec<(Arc<Region>, Range<usize>)> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = (&Arc<Region>, Range<usize>)> {
         let marked = self.sides.iter().filter(|(side, _)| !side.marks.is_empty());
-        marked.map(|(side, region)| (Arc::clone(region), bytes(&side.marks))).collect()
+        marked.map(|(side, region)| (region, bytes(&side.marks)))
     }
 
     /// The shadow of a memory of the guest, and that memory, where accesses are checked. Call it while no guest runs.
@@ -145,6 +145,17 @@ impl InstanceMemories {
                 see(number, all.len(), block.start, &all[block]);
             }
         }
+    }
+
+    /// Sets to zero the stretches of these modules that were [shown](InstanceMemories::show_coverage), each by where it begins and ends,
+    /// and the deepest call. Call it while no guest runs.
+    pub(crate) fn clear_shown(&self, shown: &[(usize, Range<usize>)]) {
+        for (module, stretch) in shown {
+            let (side, region) = &self.sides[*module];
+            let start = side.coverage.start as usize;
+            region.clear(start + stretch.start..start + stretch.end);
+        }
+        self.covered().for_each(|(_, region)| region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes()));
     }
 
     /// Sets all coverage bytes to zero, and the deepest call. Call it while no guest runs.

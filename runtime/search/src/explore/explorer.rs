@@ -9,13 +9,14 @@
 //! reported at once; a failure that its path does not reproduce is counted, and is no finding.
 //! Not here: stopping by a clock (`fozzy-campaign`).
 
-mod dull_steps;
 mod restoring;
+mod several_steps;
 mod value_runs;
 
 use super::bandit::Bandit;
 use super::bandit::Reward;
 use super::decision_path::{DecisionPath, PathNode, PathNodeId};
+use super::dull_steps::SharedDullSteps;
 use super::frontier::{Frontier, NoveltyKind};
 use super::guided_source::{AnswerLog, AnswerPolicy, FaultChoice, GuidedSource, SpareLogs, TaskOrder};
 use super::kept_runs::KeptRuns;
@@ -263,7 +264,9 @@ pub struct Exploration {
     strategy: Box<dyn ExplorationStrategy>,
     rng: Rng,
     choosing: Rng,
-    feedback: StateFeedback,
+    feedback: Box<StateFeedback>,
+    /// What looks at several steps in a call, between two calls.
+    dull_steps: Option<SharedDullSteps>,
     frontier: Frontier,
     /// Of a program that is run whole, the runs that have shown something new.
     kept_runs: KeptRuns,
@@ -326,7 +329,8 @@ impl Exploration {
             comparing: rng.stream(COMPARING),
             rng,
             options,
-            feedback: StateFeedback::default(),
+            feedback: Box::default(),
+            dull_steps: None,
             frontier: Frontier::default(),
             kept_runs: KeptRuns::default(),
             places: 0,

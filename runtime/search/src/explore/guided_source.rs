@@ -34,6 +34,8 @@ const SPARE_LOGS_MAX: usize = 4;
 const SPARE_ANSWERS_MAX: usize = 1 << 12;
 /// Bytes of sites of one step beyond which its answers are named at once.
 const SITES_BYTES_MAX: usize = 1 << 12;
+/// Bytes of a site that is named anew each time.
+const SITE_SHORT: usize = 8;
 /// Draws of one answer, until it is one that the mask allows.
 const TRIES: u32 = 8;
 /// The origin in the history of a path, so that the history stores no answers: the walker has noted them, and each
@@ -384,6 +386,8 @@ pub struct GuidedSource {
     scheduler: Scheduler,
     /// The weights of the alternatives of the next question, if it has some.
     weights: Vec<u32>,
+    /// The site that was named last for a mask, of those that are not short, and its name.
+    named: (String, u64),
     /// `None` in a fork.
     log: Option<AnswerLog>,
 }
@@ -406,6 +410,7 @@ impl GuidedSource {
             chances: 0,
             scheduler,
             weights: Vec::new(),
+            named: (String::new(), swarm::site("")),
             log,
         }
     }
@@ -507,7 +512,7 @@ impl GuidedSource {
         if self.policy.mask == AnswerMask::All {
             return drawn;
         }
-        let site = swarm::site(question.site);
+        let site = self.site(question.site);
         for _ in 0..TRIES {
             let Some(alternative) = self.alternative(drawn, bound) else { return drawn };
             if self.policy.mask.allows(swarm::answer_at(site, alternative)) {
@@ -516,6 +521,19 @@ impl GuidedSource {
             drawn = self.rng.below(bound);
         }
         drawn
+    }
+
+    /// The name of a site. Most steps ask at the site where the last one did.
+    fn site(&mut self, site: &str) -> u64 {
+        if site.len() <= SITE_SHORT {
+            return swarm::site(site);
+        }
+        if self.named.0 != site {
+            self.named.0.clear();
+            self.named.0.push_str(site);
+            self.named.1 = swarm::site(site);
+        }
+        self.named.1
     }
 
     /// Which of a few alternatives an answer is.
@@ -627,6 +645,7 @@ impl DecisionSource for GuidedSource {
             scheduler: self.scheduler.clone(),
             policy: self.policy.clone(),
             weights: self.weights.clone(),
+            named: (String::new(), swarm::site("")),
             log: None,
             ..*self
         })
@@ -689,6 +708,18 @@ mod tests {
         let again = spare.next();
         assert!(std::ptr::eq(Arc::as_ptr(&again.0), used));
         assert_eq!(format!("{again:?}"), format!("{:?}", AnswerLog::default()));
+    }
+
+    #[test]
+    fn a_site_has_its_name_whichever_was_named_before() {
+        let log = AnswerLog::default();
+        let mut source = GuidedSource::first(Seed(1), &log);
+        let mut rng = Rng::new(Seed(2), 0);
+        let sites = ["", "flow", "12345678", "123456789", "a site that is long", "another site that is long"];
+        for _ in 0..200 {
+            let site = sites[rng.index(sites.len())];
+            assert_eq!(source.site(site), swarm::site(site), "{site}");
+        }
     }
 
     #[test]

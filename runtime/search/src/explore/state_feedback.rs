@@ -224,11 +224,15 @@ impl StateFeedback {
     }
 
     /// Whether to [`observe`](StateFeedback::observe) a step that came after the flow `before` would find nothing new, and would change
-    /// nothing but how many steps there were; where no faults are planned, no signs shown, and its properties are known.
+    /// nothing but how many steps there were; where no faults are planned, no signs shown, and its properties are known. Its memory is
+    /// looked at last, and only if all else is dull: whatever else denies that is to be asked before.
     pub(crate) fn is_dull(&self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
-        self.pairs.contains(&(before, Some(step.flow)))
-            && self.knows_state(step.facts.states.digest(), states)
+        let named = step.facts.states.digest();
+        let pair = (before, Some(step.flow));
+        (self.last_pair == Some(pair) || self.pairs.contains(&pair))
+            && self.knows_named(named, states)
             && self.knows_coverage(step)
+            && self.knows_memory(step, named, states)
     }
 
     /// Whether its properties stand as they were seen before; the other half of [`StateFeedback::is_dull`].
@@ -242,13 +246,28 @@ impl StateFeedback {
         self.rates.count(NewCoverage::default());
     }
 
-    fn knows_state(&self, named: Option<u64>, states: StateScope) -> bool {
-        if states == StateScope::All && (named.is_none() || self.rates.is_coarse()) {
-            return false;
-        }
-        let has_room = self.states.len() + self.further.len() < STATES_MAX;
-        let named = named.filter(|_| states != StateScope::Ignored && has_room);
+    fn knows_named(&self, named: Option<u64>, states: StateScope) -> bool {
+        let named = named.filter(|_| states != StateScope::Ignored && self.has_room());
         named.is_none_or(|named| self.states.contains(&named))
+    }
+
+    /// Looks at the memory after the step, if that is to be done.
+    fn knows_memory(&self, step: &StepView<'_>, named: Option<u64>, states: StateScope) -> bool {
+        if !self.wants_memory(named, states) {
+            return true;
+        }
+        let known = if named.is_some() { &self.further } else { &self.states };
+        (step.memory_state)().is_none_or(|learned| !self.has_room() || known.contains(&learned))
+    }
+
+    /// Whether the memory is asked what the state is, after a step in which the scenario has named this.
+    fn wants_memory(&self, named: Option<u64>, states: StateScope) -> bool {
+        states == StateScope::All && (named.is_none() || self.rates.is_coarse())
+    }
+
+    /// Whether new states are told from old ones.
+    fn has_room(&self) -> bool {
+        self.states.len() + self.further.len() < STATES_MAX
     }
 
     fn knows_coverage(&self, step: &StepView<'_>) -> bool {
@@ -297,11 +316,9 @@ impl StateFeedback {
 
     fn observe_state(&mut self, target: &mut dyn StatefulTarget, states: StateScope, fresh: &mut NewCoverage) {
         let named = if states == StateScope::Ignored { None } else { target.state() };
-        let wants_memory = states == StateScope::All && (named.is_none() || self.rates.is_coarse());
-        let learned = if wants_memory { target.memory_state() } else { None };
-        let has_room = self.states.len() + self.further.len() < STATES_MAX;
+        let learned = if self.wants_memory(named, states) { target.memory_state() } else { None };
         match (named, learned) {
-            _ if !has_room => {}
+            _ if !self.has_room() => {}
             (Some(named), further) => {
                 fresh.named = u32::from(self.states.insert(named));
                 fresh.further = further.map_or(0, |further| u32::from(self.further.insert(further)));

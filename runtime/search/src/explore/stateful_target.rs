@@ -79,6 +79,7 @@ pub trait StatefulTarget: StepTarget {
     /// Takes the steps from `first` on, to `last` at most, as long as `judge` finds them dull. The answer is how the last one came out,
     /// and how many dull ones were before it. Only the last one is still to be observed: coverage bytes were set to zero before
     /// it. A target may also come back after a step that the judge was not asked about: `last`, and when the call takes long.
+    /// What the judge was told of the memory after the last one, [`StatefulTarget::memory_state`] tells again, without another look.
     ///
     /// # Errors
     /// As for [`StepTarget::step`].

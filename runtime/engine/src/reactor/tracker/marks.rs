@@ -7,14 +7,14 @@
 //! Invariant: the rewriter's verdict says that every write of a guest, and of the host on its behalf, is marked.
 //! Not here: putting the marks in (`fozzy-instrument`).
 
-use super::{Tracker, TrackerKind};
+use super::{MarkedPage, Tracker, TrackerKind};
 use crate::memory::{Region, each_set};
 use crate::reactor::image::{Image, PAGE_BYTES};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How far what one mark stands for may reach into the next page.
-const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
+pub(crate) const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usize;
 
 /// Where the marks of one memory are; several modules may write to it, each with marks of its own.
 pub(crate) struct MarksTracker {
@@ -84,23 +84,34 @@ impl Tracker for MarksTracker {
         marked
     }
 
-    fn marked_pages(&self, region: &Region, pages: &mut Vec<u32>) -> bool {
-        let count = region.len() / PAGE_BYTES;
-        for (side, range) in &self.marks {
-            each_set(of_pages(side, range, count), |page| {
-                if pages.last() != Some(&(page as u32)) {
-                    pages.push(page as u32);
-                }
-                pages.push(page as u32 + 1);
-            });
-        }
-        region.each_noted(|page| pages.push(page));
+    fn marked_pages(&self, region: &Region, pages: &mut Vec<MarkedPage>) -> bool {
+        add_marked(self.marks.iter().map(|(side, range)| (&**side, range.clone())), region, pages);
         true
     }
 
     fn kind(&self) -> TrackerKind {
         TrackerKind::Marks
     }
+}
+
+/// Adds to `pages` those of `region` that are marked, in these side memories and places there, and those that a marked one may reach into.
+pub(crate) fn add_marked<'a>(
+    marks: impl Iterator<Item = (&'a Region, Range<usize>)>,
+    region: &Region,
+    pages: &mut Vec<MarkedPage>,
+) {
+    let count = region.len() / PAGE_BYTES;
+    for (side, range) in marks {
+        each_set(of_pages(side, &range, count), |page| {
+            let number = page as u32;
+            match pages.last_mut().filter(|last| last.number == number) {
+                Some(last) => last.is_next = false,
+                None => pages.push(MarkedPage { number, is_next: false }),
+            }
+            pages.push(MarkedPage { number: number + 1, is_next: true });
+        });
+    }
+    region.each_noted(|number| pages.push(MarkedPage { number, is_next: false }));
 }
 
 /// The marks of the first `count` pages.
