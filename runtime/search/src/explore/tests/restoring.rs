@@ -143,6 +143,13 @@ fn nothing_is_lost_of_an_exploration_whose_continuation_ends_at_once() {
 }
 
 #[test]
+fn what_was_seen_is_kept_by_an_exploration_that_does_not_begin() {
+    let known = explored(3_000).known();
+    let restored = RestoredPaths::new(Vec::new(), Vec::new()).knowing(known.clone());
+    assert_eq!(restored.known_with(exploration(0).known()), known);
+}
+
+#[test]
 fn short_explorations_that_continue_each_other_come_as_far_as_half_of_a_long_one() {
     const SLICES: u64 = 40;
     const STEPS: u64 = 500;
