@@ -208,7 +208,7 @@ impl Exploration {
             }
         }
         self.frontier.tell(node.id, (shown.kind(), shown.sum().max(1)));
-        io.observer.on_captured(&|| node.path(&[], 0))?;
+        // No other one is told: whoever continues the same has it.
         let checkpoint = io.target.capture()?;
         self.hold(io, held, HeldPlace { checkpoint, node: Arc::clone(node) });
         Ok(None)
