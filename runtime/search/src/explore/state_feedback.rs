@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::known_coverage::{KnownCoverage, told, unite_classes};
+use super::known_coverage::{KnownCoverage, told, unite_classes, unite_often};
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::{CoverageStretch, StatefulTarget};
@@ -57,6 +57,8 @@ pub(crate) struct StateFeedback {
     novelty: RunSigns,
     /// Edges of the exploration that is continued, whether their modules were shown since or not.
     edges_before: Vec<Vec<u8>>,
+    /// In how many of its steps they were taken.
+    often_before: Vec<Vec<u8>>,
 }
 
 /// In which company faults have struck.
@@ -163,9 +165,10 @@ impl StateFeedback {
         });
         if self.feedback.modules() > modules && !self.edges_before.is_empty() {
             // A module that was not shown until now has its own of before.
-            let before = std::mem::take(&mut self.edges_before);
-            self.merge_known(&before);
-            self.edges_before = before;
+            let before = (std::mem::take(&mut self.edges_before), std::mem::take(&mut self.often_before));
+            self.merge_known(&before.0);
+            self.learn_often(&before.1);
+            (self.edges_before, self.often_before) = before;
         }
         self.observe_state(target, states, &mut fresh);
         fresh.cells = self.observe_pair((before, flow)) + self.faults.observe(target, flow);
@@ -356,18 +359,26 @@ impl StateFeedback {
         classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
     }
 
+    fn learn_often(&mut self, often: &[Vec<u8>]) {
+        often.iter().enumerate().for_each(|(at, often)| self.feedback.learn_often(at + 1, often));
+    }
+
     /// What was seen, for one that continues it.
     pub(crate) fn known(&self) -> KnownCoverage {
+        let mut often: Vec<Vec<u8>> = (1..self.feedback.modules()).map(|number| self.feedback.often(number)).collect();
+        unite_often(&mut often, &self.often_before);
         let mut edges = self.classes();
         unite_classes(&mut edges, &self.edges_before);
         let named = self.states.iter().copied().filter(|_| !self.has_learned);
-        KnownCoverage { edges, states: told(named), signs: self.novelty.known() }
+        KnownCoverage { edges, often, states: told(named), signs: self.novelty.known() }
     }
 
     /// Takes what the exploration that is continued has seen as seen.
     pub(crate) fn learn_known(&mut self, known: &KnownCoverage) {
         self.merge_known(&known.edges);
+        self.learn_often(&known.often);
         unite_classes(&mut self.edges_before, &known.edges);
+        unite_often(&mut self.often_before, &known.often);
         self.states.extend(&known.states);
         self.novelty.learn_known(&known.signs);
     }
