@@ -171,8 +171,13 @@ impl Exploration {
             self.stats.steps += u64::from(!begins);
             let StepOutcome::Returned { flow } = outcome else {
                 last.into_iter().for_each(|last| io.target.release(last.checkpoint));
-                self.lose_place(io, node);
-                return self.judge_lost(io, &run, outcome);
+                let cut = self.stats.cut;
+                let ended = self.judge_lost(io, &run, outcome)?;
+                // A step that took too long, and comes to its end, leads there another time.
+                if self.stats.cut == cut {
+                    self.lose_place(io, node);
+                }
+                return Ok(ended);
             };
             let states = self.states(if begins { StateScope::Told } else { StateScope::All });
             shown = self.feedback.observe(io.target, (run.flow, flow), states, &self.options.novelty);

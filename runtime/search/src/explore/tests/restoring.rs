@@ -13,11 +13,13 @@ struct Walk {
     source: Box<dyn DecisionSource>,
     captured: BTreeMap<CheckpointId, ((u64, u64), u32)>,
     next: u64,
+    /// The step that takes too long, once.
+    slow: Option<StepId>,
 }
 
 fn walk() -> Walk {
     let captured = BTreeMap::from([(CheckpointId(0), ((0, 0), 0))]);
-    Walk { at: (0, 0), steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1 }
+    Walk { at: (0, 0), steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, slow: None }
 }
 
 impl StepTarget for Walk {
@@ -32,6 +34,10 @@ impl StepTarget for Walk {
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
         assert_eq!(number, self.steps, "steps are taken in their order");
+        if self.slow == Some(step) {
+            self.slow = None;
+            return Ok(StepOutcome::Cut);
+        }
         let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (way, _) = self.source.below(Question { node: NodeId(0), purpose, site: "way" }, 4);
@@ -62,8 +68,9 @@ impl StatefulTarget for Walk {
     fn state(&self) -> Option<u64> {
         Some(self.at.0 * SIDE + self.at.1)
     }
-    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
-        unreachable!("no run fails")
+    fn confirm(&mut self, _: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        assert_eq!(reason, ConfirmReason::Cut, "no run fails");
+        Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
     }
 }
 
@@ -151,6 +158,17 @@ fn nothing_is_lost_of_an_exploration_whose_continuation_ends_at_once() {
         assert_eq!(again.stats().states, first.stats().states);
         assert!(again.stats().steps <= end.min(3_000) + 1, "{}", again.stats().steps);
     }
+}
+
+#[test]
+fn a_place_stays_whose_way_takes_too_long_once() {
+    let paths: Vec<DecisionPath> = explored(3_000).paths().collect();
+    let (mut again, mut target) = (exploration(0), walk());
+    target.slow = Some(StepId::Step(0));
+    let mut restored = RestoredPaths::new(Vec::new(), paths.clone());
+    let mut observer = slice(u64::MAX, u64::MAX);
+    again.run(&mut target, FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
+    assert_eq!((again.stats().cut, again.paths().collect::<Vec<_>>()), (1, paths));
 }
 
 #[test]
