@@ -294,6 +294,7 @@ impl Exploration {
             return;
         }
         let kept = self.choosing.between(0, answers.len());
+        self.frontier.set_unseen_near();
         let gone = self.frontier.add_unseen(PathNode::from(Some(&self.start), &answers[..kept], 1, place));
         gone.into_iter().for_each(|gone| io.target.release(gone));
         self.stats.checkpoints = self.frontier.len() as u64;
