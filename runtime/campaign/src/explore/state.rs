@@ -272,7 +272,8 @@ mod tests {
     use super::*;
 
     fn known(edges: &str) -> KnownCoverage {
-        serde_json::from_str(&format!("{{\"edges\": {edges}}}")).expect("what was seen")
+        let text = format!("{{\"edges\": {{\"7\": {{\"classes\": {edges}, \"often\": []}}}}}}");
+        serde_json::from_str(&text).expect("what was seen")
     }
 
     fn state(steps: u32) -> ExploreState {
@@ -285,8 +286,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("state.json");
         let read = || ExploreState::read(&path, b"program", &Plan::default()).expect("a state");
-        state(1).knowing(known("[[1, 2]]")).write(&path).expect("written");
-        assert_eq!((read().known, read().stories.len()), (known("[[1, 2]]"), 1));
+        state(1).knowing(known("[1, 2]")).write(&path).expect("written");
+        assert_eq!((read().known, read().stories.len()), (known("[1, 2]"), 1));
         let text = std::fs::read_to_string(&path).expect("read");
         let ours = format!("\"rewriter\":{REWRITER_VERSION}");
         assert!(text.contains(&ours), "{text}");
@@ -307,10 +308,10 @@ mod tests {
             let joined: ExploreState = serde_json::from_slice(&joined).expect("a state");
             (joined.stories.len(), joined.rewriter, joined.known)
         };
-        let (one, same, other, none) = (of(7, "[[1, 2]]"), of(7, "[[4, 2]]"), of(8, "[[8, 8]]"), state(9));
-        assert_eq!(joined(&one, &same), (1, 7, known("[[5, 2]]")));
-        assert_eq!(joined(&one, &other), (2, 7, known("[[1, 2]]")));
-        assert_eq!(joined(&none, &other), (2, 8, known("[[8, 8]]")));
-        assert_eq!(joined(&one, &none), (2, 7, known("[[1, 2]]")));
+        let (one, same, other, none) = (of(7, "[1, 2]"), of(7, "[4, 2]"), of(8, "[8, 8]"), state(9));
+        assert_eq!(joined(&one, &same), (1, 7, known("[5, 2]")));
+        assert_eq!(joined(&one, &other), (2, 7, known("[1, 2]")));
+        assert_eq!(joined(&none, &other), (2, 8, known("[8, 8]")));
+        assert_eq!(joined(&one, &none), (2, 7, known("[1, 2]")));
     }
 }
