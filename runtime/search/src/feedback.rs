@@ -243,8 +243,8 @@ impl Feedback {
         module.into_iter().flat_map(|module| module.often.iter().flat_map(|word| word.to_le_bytes())).collect()
     }
 
-    /// Takes edges of a module as taken as often as this says, where they were taken less often here: those that are rare are rare over all. What
-    /// does not fit the module is left out.
+    /// Takes edges of a module as taken as often as this says, where they were taken less often here: those that are rare are rare over all.
+    /// What does not fit the module is left out.
     pub(crate) fn learn_often(&mut self, number: usize, often: &[u8]) {
         let Some(module) = self.modules.get_mut(number).filter(|module| module.often.len() * 8 == often.len()) else {
             return;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
-//! the ways of its paths again, at once or when the search comes to them. What it says was seen is believed: it is not new then. So it is left out
-//! where another version of the rewriter has numbered the edges.
+//! the ways of its paths again, at once or when the search comes to them. What it says was seen is believed: it is not new then. So it is
+//! left out where another version of the rewriter has numbered the edges.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::program_place::ProgramPlace;
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "fozzy-explore-state";
 const VERSION: u32 = 1;
-/// What stands in the names under which fleets keep states. Versions that refuse states with something `known` begin anew in their place: they have
-/// names without it, and leave these as they are.
+/// What stands in the names under which fleets keep states. Versions that refuse states with something `known` begin anew in their place:
+/// they have names without it, and leave these as they are.
 pub const FLEET_NAME: &str = "known";
 /// Bytes that are read; what an exploration writes is far below.
 const BYTES_MAX: u64 = 1 << 30;

@@ -367,8 +367,8 @@ impl Collector<'_> {
     }
 }
 
-/// The places of all, each once. A worker that was lost has left those that it had come to: the others of before are to be gone to again, and so
-/// they are where no worker was left.
+/// The places of all, each once. A worker that was lost has left those that it had come to: the others of before are to be gone to again,
+/// and so they are where no worker was left.
 fn places_of_all(own: Vec<DecisionPath>, before: &[DecisionPath], has_lost: bool) -> Vec<DecisionPath> {
     let before: &[DecisionPath] = if has_lost || own.is_empty() { before } else { &[] };
     without_doubles(own.into_iter().chain(before.iter().cloned()))
