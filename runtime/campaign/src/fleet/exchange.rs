@@ -268,8 +268,8 @@ impl CorpusExchange<'_> {
         Ok(())
     }
 
-    /// No state of this version is in the store: this machine goes on from what an older one has kept, in the store or here. That stays where
-    /// it is: the older one may still be at work, and would begin anew instead of a state of this version.
+    /// No state of this version is in the store: this machine goes on from what an older one has kept, in the store or here. That stays
+    /// where it is: the older one may still be at work, and would begin anew instead of a state of this version.
     fn take_older_state(&self) -> Result<(), CampaignError> {
         let Some(key) = self.older_state_key() else { return Ok(()) };
         let theirs = match self.record(&key)? {
