@@ -237,9 +237,40 @@ impl Feedback {
         self.modules.len()
     }
 
+    /// In how many executions each edge of a module was taken, by its number from 1: 0, 1, 2, or 3 for more, one byte each.
+    pub(crate) fn often(&self, number: usize) -> Vec<u8> {
+        let module = self.modules.get(number);
+        module.into_iter().flat_map(|module| module.often.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    /// Takes edges of a module as taken as often as this says, where they were taken less often here: those that are rare are rare over all.
+    /// What does not fit the module is left out.
+    pub(crate) fn learn_often(&mut self, number: usize, often: &[u8]) {
+        let Some(module) = self.modules.get_mut(number).filter(|module| module.often.len() * 8 == often.len()) else {
+            return;
+        };
+        for (edge, often) in often.iter().enumerate() {
+            let (place, lane) = (edge / 8, edge % 8 * 8);
+            let (was, now) = (module.often[place] >> lane & 3, u64::from(*often).min(3));
+            if now <= was {
+                continue;
+            }
+            module.often[place] += (now - was) << lane;
+            self.once += u64::from(now == 1);
+            self.once -= u64::from(was == 1);
+            self.twice += u64::from(now == 2);
+            self.twice -= u64::from(was == 2);
+            if now == 3 {
+                module.done[place] |= 0xff << lane;
+            }
+        }
+    }
+
     /// Takes what others have seen of a module as seen. What does not fit it is left out.
     pub(crate) fn merge_known(&mut self, number: usize, classes: &[u8]) {
-        let Some(module) = self.modules.get_mut(number) else { return };
+        let Some(module) = self.modules.get_mut(number).filter(|module| module.seen.len() * 8 == classes.len()) else {
+            return;
+        };
         for (seen, theirs) in module.seen.iter_mut().zip(classes.as_chunks::<8>().0) {
             let new = u64::from_le_bytes(*theirs) & !*seen;
             self.features += u64::from(new.count_ones());
@@ -335,6 +366,26 @@ mod tests {
         for (word, classes) in [(0x0301_0002, 0x0401_0002), (0x0202_0101, 0x0202_0101), (3, 4)] {
             assert_eq!(classes_of(word), classes, "{word:x}");
         }
+    }
+
+    #[test]
+    fn edges_that_were_rare_before_are_rare_over_all() {
+        let (mut first, mut second) = (Feedback::default(), Feedback::default());
+        for bytes in [[1, 1, 1, 1, 0, 0, 0, 0], [0, 1, 1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0]] {
+            first.observe_module(1, &bytes);
+        }
+        assert_eq!((first.once, first.twice, first.often(1)), (1, 1, vec![1, 2, 3, 3, 0, 0, 0, 0]));
+        second.observe_module(1, &[1, 0, 0, 1, 1, 0, 0, 0]);
+        for _ in 0..2 {
+            second.learn_often(1, &first.often(1));
+            assert_eq!((second.once, second.twice, second.often(1)), (2, 1, vec![1, 2, 3, 3, 1, 0, 0, 0]));
+        }
+        second.observe_module(1, &[1, 1, 1, 1, 0, 0, 0, 0]);
+        assert_eq!((second.once, second.twice, second.often(1)), (1, 1, vec![2, 3, 3, 3, 1, 0, 0, 0]));
+        // Of another build.
+        second.learn_often(1, &[3; 16]);
+        second.merge_known(1, &[255; 16]);
+        assert_eq!((second.once, second.twice, second.totals()), (1, 1, (5, 5)));
     }
 
     #[test]

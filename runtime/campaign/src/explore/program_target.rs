@@ -222,6 +222,12 @@ impl StatefulTarget for ProgramTarget {
         self.last.iter_mut().for_each(|bytes| bytes.fill(0));
     }
 
+    fn module_name(&self, module: usize) -> u64 {
+        let name = self.modules.get(module).map(|(component, ModuleOrdinal(ordinal))| format!("{component} {ordinal}"));
+        let digest = Digest::of(name.unwrap_or_default().as_bytes());
+        <[u8; 8]>::try_from(&digest.0[..8]).map_or(0, u64::from_le_bytes)
+    }
+
     fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
         let execution = self.execution.iter().filter(|_| !self.compares);
         let properties = execution.flat_map(|execution| execution.facts.properties.iter());

@@ -521,7 +521,7 @@ fn result(
         // Those that were not taken again are still worth it another time.
         stories: without_doubles(exploration.paths().chain(left.places().cloned())),
         findings: without_doubles(paths.chain(left.findings().cloned())),
-        known: exploration.known(),
+        known: left.known_with(exploration.known()),
         earned: exploration
             .rewards()
             .into_iter()

@@ -5,10 +5,12 @@
 //! ```
 //!
 //! Invariants: a file of another program, plan or version is refused, and so is one that is not whole; going on from it goes
-//! the ways of its paths again, at once or when the search comes to them. What it says was seen is believed: it is not new then.
+//! the ways of its paths again, at once or when the search comes to them. What it says was seen is believed: it is not new then. So it is
+//! left out where another version of the rewriter has numbered the edges.
 
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::program_place::ProgramPlace;
+use fozzy_instrument::REWRITER_VERSION;
 use fozzy_search::explore::{DecisionPath, KnownCoverage, SavedProgress};
 use fozzy_trace::file::store::{Durability, write_atomic};
 use fozzy_trace::{Digest, Plan};
@@ -19,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "fozzy-explore-state";
 const VERSION: u32 = 1;
+/// What stands in the names under which fleets keep states. Versions that refuse states with something `known` begin anew in their place:
+/// they have names without it, and leave these as they are.
+pub const FLEET_NAME: &str = "known";
 /// Bytes that are read; what an exploration writes is far below.
 const BYTES_MAX: u64 = 1 << 30;
 
@@ -50,6 +55,9 @@ pub struct ExploreState {
     /// What was seen; a state of an older version does not say it.
     #[serde(default, skip_serializing_if = "KnownCoverage::is_empty")]
     pub known: KnownCoverage,
+    /// The version of the rewriter that has numbered its edges; 0 where nothing is known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    rewriter: u32,
 }
 
 /// The file in which the state of a running exploration is saved.
@@ -74,9 +82,21 @@ impl StateFile {
         let StateFile { path, component, plan, program, seed } = self.clone();
         let format = FORMAT.to_owned();
         let SavedProgress { places: stories, findings, known } = progress;
-        let version = VERSION;
-        let state =
-            ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings, known };
+        let (version, rewriter) = (VERSION, rewriter_of(&known));
+        let state = ExploreState {
+            format,
+            version,
+            component,
+            program,
+            plan,
+            seed,
+            runs,
+            steps,
+            stories,
+            findings,
+            known,
+            rewriter,
+        };
         state.write_as(&path, Durability::Cached)
     }
 }
@@ -105,13 +125,27 @@ impl ExploreState {
     ) -> ExploreState {
         let (component, plan) = (Digest::of(component), digest_of(plan));
         let (format, version, program, known) = (FORMAT.to_owned(), VERSION, None, KnownCoverage::default());
-        ExploreState { format, version, component, program, plan, seed, runs, steps, stories, findings, known }
+        let rewriter = rewriter_of(&known);
+        ExploreState {
+            format,
+            version,
+            component,
+            program,
+            plan,
+            seed,
+            runs,
+            steps,
+            stories,
+            findings,
+            known,
+            rewriter,
+        }
     }
 
     /// The same, of an exploration that has seen this.
     #[must_use]
     pub fn knowing(self, known: KnownCoverage) -> ExploreState {
-        ExploreState { known, ..self }
+        ExploreState { rewriter: rewriter_of(&known), known, ..self }
     }
 
     /// The same, of the program that stands there.
@@ -137,7 +171,11 @@ impl ExploreState {
         };
         join(&mut own.stories, other.stories);
         join(&mut own.findings, other.findings);
-        own.known.unite(&other.known);
+        if own.known.is_empty() {
+            (own.known, own.rewriter) = (other.known, other.rewriter);
+        } else if own.rewriter == other.rewriter {
+            own.known.unite(&other.known);
+        }
         (own.runs, own.steps) = (own.runs.max(other.runs), own.steps.max(other.steps));
         serde_json::to_vec(&own).ok()
     }
@@ -204,8 +242,18 @@ impl ExploreState {
         if state.plan != digest_of(plan) {
             return Err(refused("it is of another plan: other faults, files, environment or limits".to_owned()));
         }
-        Ok(state)
+        let is_of_ours = state.rewriter == rewriter_of(&state.known);
+        Ok(if is_of_ours { state } else { state.knowing(KnownCoverage::default()) })
     }
+}
+
+/// The version of the rewriter that numbers the edges of today.
+fn rewriter_of(known: &KnownCoverage) -> u32 {
+    if known.is_empty() { 0 } else { REWRITER_VERSION }
+}
+
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// The place of the program that a state is of; `None` where there is no state, or it is of an older version.
@@ -217,4 +265,53 @@ fn owner(path: &Path) -> Option<String> {
     let is_small = std::fs::metadata(path).is_ok_and(|file| file.len() <= BYTES_MAX);
     let text = is_small.then(|| std::fs::read(path).ok()).flatten()?;
     serde_json::from_slice::<Owner>(&text).ok()?.program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(edges: &str) -> KnownCoverage {
+        let text = format!("{{\"edges\": {{\"7\": {{\"classes\": {edges}, \"often\": []}}}}}}");
+        serde_json::from_str(&text).expect("what was seen")
+    }
+
+    fn state(steps: u32) -> ExploreState {
+        let place = DecisionPath { answers: Vec::new(), steps };
+        ExploreState::new(b"program", &Plan::default(), (1, 2, 3), (vec![place], Vec::new()))
+    }
+
+    #[test]
+    fn what_another_rewriter_has_seen_is_left_out_and_its_places_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("state.json");
+        let read = || ExploreState::read(&path, b"program", &Plan::default()).expect("a state");
+        state(1).knowing(known("[1, 2]")).write(&path).expect("written");
+        assert_eq!((read().known, read().stories.len()), (known("[1, 2]"), 1));
+        let text = std::fs::read_to_string(&path).expect("read");
+        let ours = format!("\"rewriter\":{REWRITER_VERSION}");
+        assert!(text.contains(&ours), "{text}");
+        std::fs::write(&path, text.replace(&ours, "\"rewriter\":4000000000")).expect("written");
+        assert!(read().known.is_empty() && read().stories.len() == 1);
+        // One that knows nothing is as versions of before write it.
+        state(1).write(&path).expect("written");
+        let text = std::fs::read_to_string(&path).expect("read");
+        assert!(!text.contains("known") && !text.contains("rewriter"), "{text}");
+    }
+
+    #[test]
+    fn two_states_are_joined_with_what_one_rewriter_has_seen() {
+        let bytes = |state: &ExploreState| serde_json::to_vec(state).expect("JSON");
+        let of = |rewriter: u32, edges: &str| ExploreState { rewriter, ..state(rewriter).knowing(known(edges)) };
+        let joined = |own: &ExploreState, other: &ExploreState| {
+            let joined = ExploreState::joined(&bytes(own), &bytes(other)).expect("of one program");
+            let joined: ExploreState = serde_json::from_slice(&joined).expect("a state");
+            (joined.stories.len(), joined.rewriter, joined.known)
+        };
+        let (one, same, other, none) = (of(7, "[1, 2]"), of(7, "[4, 2]"), of(8, "[8, 8]"), state(9));
+        assert_eq!(joined(&one, &same), (1, 7, known("[5, 2]")));
+        assert_eq!(joined(&one, &other), (2, 7, known("[1, 2]")));
+        assert_eq!(joined(&none, &other), (2, 8, known("[8, 8]")));
+        assert_eq!(joined(&one, &none), (2, 7, known("[1, 2]")));
+    }
 }

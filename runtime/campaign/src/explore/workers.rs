@@ -297,9 +297,11 @@ impl Collector<'_> {
     /// Sums and unions.
     fn merge(mut self, folder: &Path, report: SupervisorReport<ExploreProtocol>) -> ExplorationResult {
         let mut all = ExplorationResult::default();
-        let mut numbers = Vec::new();
+        let (mut numbers, mut has_lost) = (Vec::new(), false);
         for record in report.slots.iter().flat_map(WorkerSlot::records) {
-            let explored = explored(folder, record);
+            let concluded = record.report.as_ref().and_then(|_| exchange::explored_by(folder, record.stream));
+            has_lost |= concluded.is_none();
+            let explored = concluded.unwrap_or_else(|| left_by(folder, record));
             numbers.push(explored.stats);
             all.edges_total = all.edges_total.max(explored.edges_total);
             unite(&mut all.taken, &explored.taken);
@@ -344,11 +346,7 @@ impl Collector<'_> {
         all.traces = self.failures;
         let before = &self.plan.progress_before;
         all.findings = without_doubles(all.findings.into_iter().chain(before.findings.iter().cloned()));
-        all.stories = without_doubles(all.stories.into_iter());
-        if all.stories.is_empty() {
-            // No worker was left to take them.
-            all.stories.clone_from(&before.places);
-        }
+        all.stories = places_of_all(all.stories, &before.places, has_lost);
         all.known.unite(&before.known);
         (all.workers_lost, all.workers_restarted) = (report.lost, report.restarted);
         match report.end {
@@ -369,13 +367,15 @@ impl Collector<'_> {
     }
 }
 
-/// What a worker came to; of one that was lost, what it has left.
-fn explored(folder: &Path, record: &WorkerRecord<ExploreProtocol>) -> ExplorationResult {
-    if record.report.is_some()
-        && let Some(explored) = exchange::explored_by(folder, record.stream)
-    {
-        return explored;
-    }
+/// The places of all, each once. A worker that was lost has left those that it had come to: the others of before are to be gone to again,
+/// and so they are where no worker was left.
+fn places_of_all(own: Vec<DecisionPath>, before: &[DecisionPath], has_lost: bool) -> Vec<DecisionPath> {
+    let before: &[DecisionPath] = if has_lost || own.is_empty() { before } else { &[] };
+    without_doubles(own.into_iter().chain(before.iter().cloned()))
+}
+
+/// What a worker has left that was lost.
+fn left_by(folder: &Path, record: &WorkerRecord<ExploreProtocol>) -> ExplorationResult {
     let stats = record.progress.unwrap_or_default();
     let taken = |edges: Vec<u8>| edges.into_iter().map(|classes| u8::from(classes != 0)).collect();
     ExplorationResult {
@@ -469,6 +469,17 @@ fn placed(found: FailureTrace, destination: &TraceDestination, number: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_of_before_stay_where_a_worker_was_lost_that_had_not_come_to_them() {
+        let paths = |steps: &[u32]| -> Vec<DecisionPath> {
+            steps.iter().map(|steps| DecisionPath { answers: Vec::new(), steps: *steps }).collect()
+        };
+        let of_all = |own: &[u32], has_lost| places_of_all(paths(own), &paths(&[1, 2, 3]), has_lost);
+        assert_eq!(of_all(&[2, 4, 2], true), paths(&[2, 4, 1, 3]));
+        assert_eq!(of_all(&[2, 4, 2], false), paths(&[2, 4]), "they have chosen what is worth to be kept");
+        assert_eq!(of_all(&[], false), paths(&[1, 2, 3]));
+    }
 
     #[test]
     fn names_of_operations_of_several_workers_are_bounded_and_those_that_stay_are_the_first() {

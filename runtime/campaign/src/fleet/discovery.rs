@@ -17,6 +17,7 @@ use super::source_stamp::{is_cargo_fuzz, source_stamp};
 use crate::build;
 use crate::cluster_plan::{built_clients, is_plan};
 use crate::error::{CampaignError, ErrorKind};
+use crate::explore::state::FLEET_NAME;
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
 use crate::fuzz::open::{FUEL_OF_A_CALL, functions_of};
@@ -441,7 +442,7 @@ impl FleetTarget {
     /// Where the state of its exploration is kept from one slice to the next.
     #[must_use]
     pub fn state_path(&self, base_dir: &Path) -> PathBuf {
-        base_dir.join("explore").join("fleet").join(format!("{}.json", self.id))
+        base_dir.join("explore").join("fleet").join(format!("{}.{FLEET_NAME}.json", self.id))
     }
 
     /// Where the standard error of its last slice is kept.

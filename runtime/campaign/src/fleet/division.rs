@@ -56,6 +56,14 @@ pub struct DiscoveryEstimate {
 }
 
 impl DiscoveryEstimate {
+    /// So many behaviours of the target are known. It is told where slices were counted by a version that does not sum up theirs, and
+    /// without it everything would be new again to the next one.
+    pub fn remember(&mut self, behaviours: u64) {
+        if self.slices > 0 && self.known == 0 {
+            self.known = behaviours;
+        }
+    }
+
     /// One more slice, which has found so many new behaviours.
     pub fn observe(&mut self, discoveries: u64, cpu: Duration) {
         let cpu_s = cpu.as_secs_f64();

@@ -1,8 +1,9 @@
 //! What slices of a target have found as inputs and paths, between the folders of a machine and the store.
 //!
 //! ```text
-//! .fozzy/corpora/app.parse/e3b0…   ◀──▶  corpus/<target>/<sha-256>      its size; the testcase is a blob
-//! .fozzy/explore/fleet/<target>    ◀──▶  explored/<target>/<program>    ExploredRecord; the state is a blob, deflated
+//! .fozzy/corpora/app.parse/e3b0…         ◀──▶  corpus/<target>/<sha-256>            its size; the testcase is a blob
+//! .fozzy/explore/fleet/<target>.known    ◀──▶  explored/<target>/<program>-known    ExploredRecord; the state is a blob, deflated
+//! .fozzy/explore/fleet/<target>           ──▶  explored/<target>/<program>          the same of older versions, which is read only
 //! ```
 //!
 //! Before a slice, what others have added comes into the folder, and the slice begins with it. After it, those testcases are shared by which the
@@ -17,7 +18,7 @@ use super::discovery::FleetTarget;
 use super::named_blobs::delete_unnamed;
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, shared_store_error as store_error};
 use crate::error::{CampaignError, ErrorKind, at_path};
-use crate::explore::state::ExploreState;
+use crate::explore::state::{ExploreState, FLEET_NAME};
 use crate::fuzz::corpus::CorpusFolder;
 use crate::fuzz::summary::TESTCASES_FILE;
 use fozzy_report::RunSummary;
@@ -231,6 +232,11 @@ impl CorpusExchange<'_> {
 
     /// The record of this build; `None` where the build is not known.
     fn state_key(&self) -> Option<StoreKey> {
+        Some(StoreKey::new(&["explored", &self.target.id, &format!("{}-{FLEET_NAME}", self.program?.short())]))
+    }
+
+    /// The same, as an older version names it.
+    fn older_state_key(&self) -> Option<StoreKey> {
         Some(StoreKey::new(&["explored", &self.target.id, &self.program?.short()]))
     }
 
@@ -241,7 +247,7 @@ impl CorpusExchange<'_> {
 
     fn take_state(&self, before: Option<Digest>, taken: &mut TakenCorpus) -> Result<(), CampaignError> {
         let Some(key) = self.state_key() else { return Ok(()) };
-        let Some(record) = self.record(&key)? else { return Ok(()) };
+        let Some(record) = self.record(&key)? else { return self.take_older_state() };
         let own = fs::read(self.state).ok();
         if own.as_deref().map(Digest::of) == Some(record.content) {
             taken.state = Some(record.content);
@@ -260,6 +266,25 @@ impl CorpusExchange<'_> {
             .map_err(|error| at_path(ErrorKind::Store, "cannot write", self.state, &error))?;
         taken.state = Some(record.content);
         Ok(())
+    }
+
+    /// No state of this version is in the store: this machine goes on from what an older one has kept, in the store or here. That stays
+    /// where it is: the older one may still be at work, and would begin anew instead of a state of this version.
+    fn take_older_state(&self) -> Result<(), CampaignError> {
+        let Some(key) = self.older_state_key() else { return Ok(()) };
+        let theirs = match self.record(&key)? {
+            Some(record) => record.state_in(self.store).map_err(store_error)?,
+            None => None,
+        };
+        let older = self.state.with_file_name(format!("{}.json", self.target.id));
+        let own = fs::read(self.state).or_else(|_| fs::read(older)).ok();
+        let state = match (own, theirs) {
+            (Some(own), Some(theirs)) => ExploreState::joined(&own, &theirs).unwrap_or(theirs),
+            (Some(state), None) | (None, Some(state)) => state,
+            (None, None) => return Ok(()),
+        };
+        write_atomic(self.state, &state, Durability::Cached)
+            .map_err(|error| at_path(ErrorKind::Store, "cannot write", self.state, &error))
     }
 
     fn share_state(&self, taken: &mut TakenCorpus) -> Result<(), CampaignError> {

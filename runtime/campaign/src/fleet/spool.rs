@@ -272,6 +272,7 @@ impl SpooledSlice {
         if !self.is_slice {
             return 0;
         }
+        record.estimate.remember(record.features);
         let mut news = found;
         if self.trouble.is_none() {
             record.executions = record.executions.saturating_add(self.executions);

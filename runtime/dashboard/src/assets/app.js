@@ -356,7 +356,7 @@
       fleet.notCollected.map((row) => h("tr", {}, h("td", { class: "name" }, row.name), h("td", {}, word("fair", row.reason)), h("td", { class: "mono why" }, row.why))))
       : h("p", { class: "empty" }, "Everything that was found is searched."),
     h("h2", {}, `Collected (${fleet.targets.length})`),
-    fleet.targets.length ? [h("p", { class: "faint" }, "First each target has one short slice. Then a target has the more of the time the more of its slices find something new, however much; so the time is even while all of them do. Each has a tenth of an even share at least."),
+    fleet.targets.length ? [h("p", { class: "faint" }, "First each target has one short slice. Then a target has the more of the time the more its slices add to what is known of it, and less while a failure of it stands. Each has a tenth of an even share at least."),
       table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", { class: "n" }, "CPU time"), h("th", { class: "n", title: "How much a minute of CPU time adds to what is known, in tenths of that, estimated, the latest counting most; a quarter of it where a failure stands: the more, the more time." }, "growth per CPU min"), h("th", {}, "last trouble")],
         fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind),
           h("td", { class: "n" }, seconds(target.cpuS)), h("td", { class: "n" }, target.slices ? (60 * target.rate).toFixed(1) : "-"), h("td", { class: "mono why" }, target.trouble || "-"))))]

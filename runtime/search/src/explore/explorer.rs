@@ -236,6 +236,13 @@ impl RestoredPaths {
         RestoredPaths { known, ..self }
     }
 
+    /// What an exploration has seen that continues this one, with what was seen by then: it may be over before it has begun.
+    #[must_use]
+    pub fn known_with(&self, mut own: KnownCoverage) -> KnownCoverage {
+        own.unite(&self.known);
+        own
+    }
+
     /// The paths to findings whose runs were not at their ends.
     pub fn findings(&self) -> impl Iterator<Item = &DecisionPath> {
         self.findings.iter()

@@ -95,6 +95,8 @@ pub(crate) struct Frontier {
     answer_bytes: usize,
     /// Places of before that were not gone to.
     unseen: usize,
+    /// Whether no steps lead to these.
+    is_unseen_near: bool,
     is_flooded: bool,
 }
 
@@ -186,6 +188,11 @@ impl Frontier {
     /// Adds a place of the exploration that is continued, which is still to be gone to; returns the checkpoints that were evicted for it.
     pub(crate) fn add_unseen(&mut self, node: Arc<PathNode>) -> Vec<CheckpointId> {
         self.insert(node, (NoveltyKind::Coarse, UNSEEN_FRESH), None)
+    }
+
+    /// To go to a place of before takes no steps: a run of a whole program answers as it did up to there.
+    pub(crate) fn set_unseen_near(&mut self) {
+        self.is_unseen_near = true;
     }
 
     /// Adds a place; one without a checkpoint is of before.
@@ -320,7 +327,11 @@ impl Frontier {
         rng: &mut Rng,
     ) -> Option<&Arc<PathNode>> {
         // Going to a place again takes steps, and the hottest places are live: mostly one of those.
-        let any_one_in = if self.unseen > 0 { UNSEEN_ONE_IN } else { COLD_ONE_IN };
+        let any_one_in = match (self.unseen > 0, self.is_unseen_near) {
+            (true, true) => 1,
+            (true, false) => UNSEEN_ONE_IN,
+            (false, _) => COLD_ONE_IN,
+        };
         let takes_any = self.live.len() == self.len() || self.live.is_empty() || rng.one_in(any_one_in);
         let energies = if takes_any { &self.energies } else { &self.live_energies };
         let slot = match (how, kind) {
@@ -402,6 +413,26 @@ mod tests {
         assert_eq!((frontier.len(), frontier.live(), frontier.unseen), (2, 0, 2));
         assert!(!frontier.has(NoveltyKind::Named) && frontier.has(NoveltyKind::Coarse));
         assert_eq!(frontier.hottest(9, 99).len(), 2);
+    }
+
+    #[test]
+    fn places_of_before_to_which_no_steps_lead_are_picked_as_often_as_others() {
+        let (mut frontier, mut rng) = (Frontier::default(), Rng::new(Seed(1), 0));
+        for number in 1..=9 {
+            frontier.add_unseen(place(number, None));
+        }
+        frontier.add(CheckpointId(1), place(10, None), (NoveltyKind::Coarse, 1), 16);
+        let mut picks_of_live = |frontier: &Frontier| {
+            let mut is_live = || {
+                let picked = frontier.pick(CheckpointStrategy::Energy, None, &mut rng);
+                picked.is_some_and(|node| node.id == PathNodeId(10))
+            };
+            (0..1_000).filter(|_| is_live()).count()
+        };
+        let far = picks_of_live(&frontier);
+        frontier.set_unseen_near();
+        let near = picks_of_live(&frontier);
+        assert!(far > 700 && (50..200).contains(&near), "{far} and {near}");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What an exploration has seen, as one that continues it is told: that is not new, also where its paths were not taken again.
 //!
 //! ```text
-//! edges    classes of counts of each edge, by module        states   the numbers of those that the scenario names
+//! edges    by the name of their module: classes of counts of each, and in how many steps it was taken, so that what is rare is not taken
+//!          for what was hardly looked for
+//! states   the numbers of those that the scenario names
 //! signs    lines, messages and places of faults, as numbers, by dimension
 //! ```
 //!
@@ -9,16 +11,40 @@
 //! Not here: properties and companies of faults, of which there are few; states that a memory tells, whose numbers mean nothing to another process.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Numbers of each kind that are told, one or two megabytes of a file.
 const NUMBERS_MAX: usize = 1 << 17;
+
+/// What was seen of one module, one byte an edge.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KnownEdges {
+    /// Classes of counts.
+    pub(crate) classes: Vec<u8>,
+    /// Steps: 0, 1, 2, or 3 for more.
+    pub(crate) often: Vec<u8>,
+}
+
+impl KnownEdges {
+    /// Adds what others have seen of the same module. What has another number of edges is of another one, and is left out.
+    fn unite(&mut self, other: &KnownEdges) {
+        if (self.classes.len(), self.often.len()) != (other.classes.len(), other.often.len()) {
+            return;
+        }
+        self.classes.iter_mut().zip(&other.classes).for_each(|(into, from)| *into |= from);
+        // Some of the steps are of both.
+        self.often.iter_mut().zip(&other.often).for_each(|(into, from)| *into = (*into).max(*from));
+    }
+}
 
 /// What was seen. Numbers are sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownCoverage {
     #[serde(default)]
-    pub(crate) edges: Vec<Vec<u8>>,
+    pub(crate) edges: BTreeMap<u64, KnownEdges>,
     #[serde(default)]
     pub(crate) states: Vec<u64>,
     #[serde(default)]
@@ -34,7 +60,7 @@ impl KnownCoverage {
 
     /// Adds what others have seen.
     pub fn unite(&mut self, other: &KnownCoverage) {
-        unite_classes(&mut self.edges, &other.edges);
+        unite_edges(&mut self.edges, &other.edges);
         unite_numbers(&mut self.states, &other.states);
         self.signs.resize(self.signs.len().max(other.signs.len()), Vec::new());
         self.signs.iter_mut().zip(&other.signs).for_each(|(own, more)| unite_numbers(own, more));
@@ -54,12 +80,15 @@ fn unite_numbers(own: &mut Vec<u64>, more: &[u64]) {
     *own = told(std::mem::take(own).into_iter().chain(more.iter().copied()));
 }
 
-/// Adds the classes of counts that others have seen, by module and edge.
-pub(crate) fn unite_classes(own: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
-    own.resize(own.len().max(more.len()), Vec::new());
-    for (into, from) in own.iter_mut().zip(more) {
-        into.resize(into.len().max(from.len()), 0);
-        into.iter_mut().zip(from).for_each(|(into, from)| *into |= from);
+/// Adds what others have seen of modules.
+pub(crate) fn unite_edges(own: &mut BTreeMap<u64, KnownEdges>, more: &BTreeMap<u64, KnownEdges>) {
+    for (module, edges) in more {
+        match own.entry(*module) {
+            Entry::Vacant(place) => {
+                place.insert(edges.clone());
+            }
+            Entry::Occupied(mut known) => known.get_mut().unite(edges),
+        }
     }
 }
 
@@ -67,19 +96,31 @@ pub(crate) fn unite_classes(own: &mut Vec<Vec<u8>>, more: &[Vec<u8>]) {
 mod tests {
     use super::*;
 
+    fn edges(classes: &[u8], often: &[u8]) -> KnownEdges {
+        KnownEdges { classes: classes.to_vec(), often: often.to_vec() }
+    }
+
     #[test]
     fn what_two_have_seen_is_seen_once() {
-        let known = |edges: &[u8], states: &[u64], signs: &[u64]| KnownCoverage {
-            edges: vec![edges.to_vec()],
+        let known = |edges: KnownEdges, states: &[u64], signs: &[u64]| KnownCoverage {
+            edges: BTreeMap::from([(7, edges)]),
             states: states.to_vec(),
             signs: vec![signs.to_vec()],
         };
-        let mut own = known(&[1, 2], &[3, 7], &[]);
-        own.unite(&known(&[4, 2, 8], &[5, 7], &[9]));
-        assert_eq!(own, known(&[5, 2, 8], &[3, 5, 7], &[9]));
+        let mut own = known(edges(&[1, 2, 0], &[1, 3, 0]), &[3, 7], &[]);
+        own.unite(&known(edges(&[4, 2, 8], &[2, 1, 1]), &[5, 7], &[9]));
+        assert_eq!(own, known(edges(&[5, 2, 8], &[2, 3, 1]), &[3, 5, 7], &[9]));
         let mut none = KnownCoverage::default();
         assert!(none.is_empty());
         none.unite(&own);
         assert_eq!(none, own);
+    }
+
+    #[test]
+    fn modules_are_told_apart_by_their_names_and_what_does_not_fit_is_left_out() {
+        let mut own = BTreeMap::from([(1, edges(&[1], &[1])), (2, edges(&[2, 2], &[1, 1]))]);
+        unite_edges(&mut own, &BTreeMap::from([(2, edges(&[4], &[1])), (3, edges(&[8], &[3]))]));
+        let expected = [(1, edges(&[1], &[1])), (2, edges(&[2, 2], &[1, 1])), (3, edges(&[8], &[3]))];
+        assert_eq!(own, BTreeMap::from(expected));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what was seen stays seen.
 
-use super::known_coverage::{KnownCoverage, told, unite_classes};
+use super::known_coverage::{KnownCoverage, KnownEdges, told, unite_edges};
 use super::novelty::{NewCoverage, NoveltyRates};
 use super::run_signs::{NoveltyDimension, RunSigns};
 use super::stateful_target::{CoverageStretch, StatefulTarget};
@@ -55,8 +55,10 @@ pub(crate) struct StateFeedback {
     last_pair: Option<(Option<u32>, Option<u32>)>,
     faults: FaultCompany,
     novelty: RunSigns,
+    /// The names of modules, in the order in which they were shown first.
+    names: Vec<u64>,
     /// Edges of the exploration that is continued, whether their modules were shown since or not.
-    edges_before: Vec<Vec<u8>>,
+    edges_before: BTreeMap<u64, KnownEdges>,
 }
 
 /// In which company faults have struck.
@@ -156,16 +158,15 @@ impl StateFeedback {
         dimensions: &[NoveltyDimension],
     ) -> NewCoverage {
         let mut fresh = NewCoverage::default();
-        let modules = self.feedback.modules();
         let feedback = &mut self.feedback;
         target.coverage(&mut |CoverageStretch { module, len, at, bytes }| {
             fresh.features += feedback.observe_stretch(module + 1, len, at, bytes);
         });
-        if self.feedback.modules() > modules && !self.edges_before.is_empty() {
+        let (named, shown) = (self.names.len(), self.modules());
+        if named < shown {
             // A module that was not shown until now has its own of before.
-            let before = std::mem::take(&mut self.edges_before);
-            self.merge_known(&before);
-            self.edges_before = before;
+            self.names.extend((named..shown).map(|module| target.module_name(module)));
+            self.learn_edges(named);
         }
         self.observe_state(target, states, &mut fresh);
         fresh.cells = self.observe_pair((before, flow)) + self.faults.observe(target, flow);
@@ -356,18 +357,33 @@ impl StateFeedback {
         classes.iter().enumerate().for_each(|(at, classes)| self.feedback.merge_known(at + 1, classes));
     }
 
+    /// Takes edges of before as seen, of the modules from this one on that were shown.
+    fn learn_edges(&mut self, first: usize) {
+        for (module, name) in self.names.iter().enumerate().skip(first) {
+            if let Some(edges) = self.edges_before.get(name) {
+                self.feedback.merge_known(module + 1, &edges.classes);
+                self.feedback.learn_often(module + 1, &edges.often);
+            }
+        }
+    }
+
     /// What was seen, for one that continues it.
     pub(crate) fn known(&self) -> KnownCoverage {
-        let mut edges = self.classes();
-        unite_classes(&mut edges, &self.edges_before);
+        let edges_of = |module: usize| KnownEdges {
+            classes: self.feedback.classes(module + 1),
+            often: self.feedback.often(module + 1),
+        };
+        let mut edges: BTreeMap<u64, KnownEdges> =
+            self.names.iter().enumerate().map(|(module, name)| (*name, edges_of(module))).collect();
+        unite_edges(&mut edges, &self.edges_before);
         let named = self.states.iter().copied().filter(|_| !self.has_learned);
         KnownCoverage { edges, states: told(named), signs: self.novelty.known() }
     }
 
     /// Takes what the exploration that is continued has seen as seen.
     pub(crate) fn learn_known(&mut self, known: &KnownCoverage) {
-        self.merge_known(&known.edges);
-        unite_classes(&mut self.edges_before, &known.edges);
+        unite_edges(&mut self.edges_before, &known.edges);
+        self.learn_edges(0);
         self.states.extend(&known.states);
         self.novelty.learn_known(&known.signs);
     }
@@ -395,6 +411,8 @@ mod tests {
         tells_version: bool,
         /// Coverage bytes of its modules.
         modules: Vec<Vec<u8>>,
+        /// Their names, if these are not their numbers.
+        names: Vec<u64>,
     }
 
     impl StepTarget for FaultyTarget {
@@ -416,6 +434,9 @@ mod tests {
     impl StatefulTarget for FaultyTarget {
         fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
             self.modules.iter().enumerate().for_each(|(number, bytes)| see(CoverageStretch::whole(number, bytes)));
+        }
+        fn module_name(&self, module: usize) -> u64 {
+            self.names.get(module).copied().unwrap_or(module as u64)
         }
         fn properties(&self, see: &mut dyn FnMut(&str, &Property)) {
             self.properties.iter().for_each(|(name, property)| see(name, property));
@@ -455,6 +476,22 @@ mod tests {
         observe(&mut second, &[&[1, 1], &[0, 0]]);
         assert_eq!(observe(&mut second, &[&[1, 1], &[0, 4]]), 0);
         assert_eq!(observe(&mut second, &[&[1, 1], &[4, 4]]), 1);
+    }
+
+    #[test]
+    fn edges_of_before_are_those_of_their_module_in_whatever_order_modules_are_shown() {
+        let observe = |feedback: &mut StateFeedback, names: &[u64], modules: &[&[u8]]| {
+            let modules = modules.iter().map(|bytes| bytes.to_vec()).collect();
+            let mut node = FaultyTarget { modules, names: names.to_vec(), ..FaultyTarget::default() };
+            feedback.observe(&mut node, (None, None), StateScope::Ignored, &[]).features
+        };
+        let (mut first, mut second) = (StateFeedback::default(), StateFeedback::default());
+        assert_eq!(observe(&mut first, &[70, 80], &[&[1, 0], &[0, 1]]), 2);
+        observe(&mut second, &[80, 70], &[&[0, 0], &[0, 0]]);
+        second.learn_known(&first.known());
+        assert_eq!(second.known(), first.known());
+        assert_eq!(observe(&mut second, &[80, 70], &[&[0, 1], &[1, 0]]), 0, "it is known");
+        assert_eq!(observe(&mut second, &[80, 70], &[&[1, 0], &[0, 1]]), 2, "it is another module");
     }
 
     #[test]

@@ -58,6 +58,11 @@ pub trait StatefulTarget: StepTarget {
     /// module is shown, with an empty stretch if there is nothing else.
     fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>));
 
+    /// The name of a module that was shown: it is the same in each process, while its number may depend on what was shown before.
+    fn module_name(&self, module: usize) -> u64 {
+        module as u64
+    }
+
     /// Shows the properties as they stand on this way.
     fn properties(&self, see: &mut dyn FnMut(&str, &Property));
 

@@ -161,6 +161,22 @@ fn growth_counts_and_not_how_many_and_stored_nonsense_is_nothing() {
     assert_eq!(timeless.sound(), timeless);
 }
 
+#[test]
+fn what_is_known_of_a_target_whose_slices_an_older_version_has_counted_is_not_new_again() {
+    let old = DiscoveryEstimate { news: 2.0, cpu_s: 100.0, total_cpu_s: 1000.0, slices: 90, ..Default::default() };
+    let (mut told, mut untold, mut first) = (old, old, DiscoveryEstimate::default());
+    told.remember(500);
+    told.observe(5, Duration::from_secs(10));
+    untold.observe(5, Duration::from_secs(10));
+    assert!(told.rate() < untold.rate() / 3.0, "{told:?} {untold:?}");
+    // Nothing was known of it, and what is summed up stays.
+    first.remember(500);
+    assert_eq!(first, DiscoveryEstimate::default());
+    let known = told.known;
+    told.remember(9_000);
+    assert_eq!((known, told.known), (505, 505));
+}
+
 /// The CPU seconds of each of these targets in a fleet of slices of a second, of which each shows so many new behaviours.
 fn shares<const COUNT: usize>(mut estimates: [DiscoveryEstimate; COUNT], news: [u64; COUNT]) -> [f64; COUNT] {
     const SLICES: u32 = 2_000;

@@ -102,7 +102,7 @@ fn a_copy_of_a_store_has_the_explored_paths_of_both() {
     assert_eq!(copy().iter().map(|row| (&*row.kind, row.left)).collect::<Vec<_>>(), [("explored", 1)]);
     assert_eq!(to.blobs().expect("listed").len(), 1, "the state of before is gone");
     // A slice ends while they are copied, and the state that was there goes: what the other store has stays.
-    let key = StoreKey::new(&["explored", "app-1", &Digest::of(b"a build").short()]);
+    let key = StoreKey::new(&["explored", "app-1", &format!("{}-known", Digest::of(b"a build").short())]);
     let gone = ExploredRecord { state: Digest::of(b"gone"), content: Digest::of(b"it"), kept_at_s: u64::MAX };
     from.put(&key, &serde_json::to_vec(&gone).expect("JSON")).expect("kept");
     assert_eq!(copy().iter().map(|row| (&*row.kind, row.lost)).collect::<Vec<_>>(), [("explored", 1)]);
@@ -164,4 +164,33 @@ fn an_exploration_goes_on_elsewhere_and_two_that_went_on_apart_are_joined() {
         CorpusExchange { program: Some(Digest::of(b"other")), ..exchange }.take(None).expect("taken").state
     };
     assert_eq!(there.on(&store, other), None);
+}
+
+#[test]
+fn an_older_version_beside_this_one_loses_nothing_and_takes_nothing_away() {
+    let (_folder, store) = store();
+    let [here, there] = [(); 2].map(|()| Machine::new(FleetTargetKind::Explore));
+    let path = |machine: &Machine| machine.folder.path().join("state.json");
+    // As an older version keeps them. It would drop a state with something that it does not know, and keep a new one in its place.
+    let key = StoreKey::new(&["explored", "app-1", &Digest::of(b"a build").short()]);
+    let keeps = |state: &[u8]| {
+        let record = ExploredRecord::keep(&store, state, 7).expect("kept");
+        store.put(&key, &serde_json::to_vec(&record).expect("JSON")).expect("kept");
+        record
+    };
+    let older = keeps(&state(10, &[1, 2]));
+    let file = here.folder.path().join("app-1.json");
+    fs::write(&file, state(5, &[3])).expect("written");
+    here.on(&store, |exchange| {
+        let mut taken = exchange.take(None).expect("taken");
+        assert_eq!(fs::read(path(&here)).expect("there"), state(10, &[3, 1, 2]));
+        fs::write(path(&here), state(20, &[1, 2, 3, 4])).expect("written");
+        exchange.share_state(&mut taken).expect("shared");
+    });
+    assert_eq!(fs::read(&file).expect("there"), state(5, &[3]));
+    assert_eq!(older.state_in(&store).expect("read"), Some(state(10, &[1, 2])));
+    // It has begun anew, whatever the reason.
+    keeps(&state(1, &[9]));
+    there.on(&store, |exchange| exchange.take(None).expect("taken"));
+    assert_eq!(fs::read(path(&there)).expect("there"), state(20, &[1, 2, 3, 4]));
 }

@@ -171,8 +171,13 @@ impl Exploration {
             self.stats.steps += u64::from(!begins);
             let StepOutcome::Returned { flow } = outcome else {
                 last.into_iter().for_each(|last| io.target.release(last.checkpoint));
-                self.lose_place(io, node);
-                return self.judge_lost(io, &run, outcome);
+                let cut = self.stats.cut;
+                let ended = self.judge_lost(io, &run, outcome)?;
+                // A step that took too long, and comes to its end, leads there another time.
+                if self.stats.cut == cut {
+                    self.lose_place(io, node);
+                }
+                return Ok(ended);
             };
             let states = self.states(if begins { StateScope::Told } else { StateScope::All });
             shown = self.feedback.observe(io.target, (run.flow, flow), states, &self.options.novelty);
@@ -208,7 +213,7 @@ impl Exploration {
             }
         }
         self.frontier.tell(node.id, (shown.kind(), shown.sum().max(1)));
-        io.observer.on_captured(&|| node.path(&[], 0))?;
+        // No other one is told: whoever continues the same has it.
         let checkpoint = io.target.capture()?;
         self.hold(io, held, HeldPlace { checkpoint, node: Arc::clone(node) });
         Ok(None)
@@ -289,6 +294,7 @@ impl Exploration {
             return;
         }
         let kept = self.choosing.between(0, answers.len());
+        self.frontier.set_unseen_near();
         let gone = self.frontier.add_unseen(PathNode::from(Some(&self.start), &answers[..kept], 1, place));
         gone.into_iter().for_each(|gone| io.target.release(gone));
         self.stats.checkpoints = self.frontier.len() as u64;

@@ -13,11 +13,13 @@ struct Walk {
     source: Box<dyn DecisionSource>,
     captured: BTreeMap<CheckpointId, ((u64, u64), u32)>,
     next: u64,
+    /// The step that takes too long, once.
+    slow: Option<StepId>,
 }
 
 fn walk() -> Walk {
     let captured = BTreeMap::from([(CheckpointId(0), ((0, 0), 0))]);
-    Walk { at: (0, 0), steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1 }
+    Walk { at: (0, 0), steps: 0, source: Box::new(SeededSource::new(Seed(0))), captured, next: 1, slow: None }
 }
 
 impl StepTarget for Walk {
@@ -32,6 +34,10 @@ impl StepTarget for Walk {
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         let StepId::Step(number) = step else { return Ok(StepOutcome::Returned { flow: None }) };
         assert_eq!(number, self.steps, "steps are taken in their order");
+        if self.slow == Some(step) {
+            self.slow = None;
+            return Ok(StepOutcome::Cut);
+        }
         let purpose = Purpose::Choice(DecisionPart::step(0, self.steps));
         self.steps += 1;
         let (way, _) = self.source.below(Question { node: NodeId(0), purpose, site: "way" }, 4);
@@ -62,8 +68,9 @@ impl StatefulTarget for Walk {
     fn state(&self) -> Option<u64> {
         Some(self.at.0 * SIDE + self.at.1)
     }
-    fn confirm(&mut self, _: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
-        unreachable!("no run fails")
+    fn confirm(&mut self, _: &DecisionPath, reason: ConfirmReason) -> Result<Verdict, HarnessError> {
+        assert_eq!(reason, ConfirmReason::Cut, "no run fails");
+        Ok(Verdict { status: Status::Pass, findings: Vec::new(), signature: None })
     }
 }
 
@@ -71,6 +78,12 @@ impl StatefulTarget for Walk {
 struct Slice {
     end: u64,
     restores: u64,
+    /// What others were told.
+    told: Vec<DecisionPath>,
+}
+
+fn slice(end: u64, restores: u64) -> Slice {
+    Slice { end, restores, told: Vec::new() }
 }
 
 impl ExplorationObserver for Slice {
@@ -81,6 +94,10 @@ impl ExplorationObserver for Slice {
         let has_time = self.restores > 0;
         self.restores = self.restores.saturating_sub(1);
         has_time
+    }
+    fn on_captured(&mut self, path: &dyn Fn() -> DecisionPath) -> Result<(), HarnessError> {
+        self.told.push(path());
+        Ok(())
     }
     fn on_failure(&mut self, _: &FailureRecord<DecisionPath>) {}
 }
@@ -95,7 +112,7 @@ fn exploration(runs_max: u64) -> Exploration {
 /// What an exploration of so many steps has come to.
 fn explored(steps: u64) -> Exploration {
     let mut exploration = exploration(u64::MAX);
-    let mut observer = Slice { end: steps, restores: 0 };
+    let mut observer = slice(steps, 0);
     exploration.run(&mut walk(), FirstPaths::Found(&mut std::iter::empty()), &mut observer).expect("no machine");
     exploration
 }
@@ -114,10 +131,11 @@ fn steps_that_paths_of_before_have_in_common_are_taken_once() {
         }
         let (mut again, mut target) = (exploration(0), walk());
         let mut restored = RestoredPaths::new(Vec::new(), paths.clone());
-        let mut observer = Slice { end: u64::MAX, restores: u64::MAX };
+        let mut observer = slice(u64::MAX, u64::MAX);
         let ended = again.run(&mut target, FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
         assert_eq!((ended, again.stats().steps), (ExplorationEnd::Runs, distinct.len() as u64), "one in {one_in}");
         assert_eq!(again.paths().collect::<Vec<_>>(), paths);
+        assert!(observer.told.is_empty(), "whoever continues the same has them");
         // What is held on the way only is let go.
         assert_eq!(target.captured.len(), paths.len() + 1);
         if one_in == 1 {
@@ -133,7 +151,7 @@ fn nothing_is_lost_of_an_exploration_whose_continuation_ends_at_once() {
     for (end, restores) in [(0, 0), (0, 9), (30, 9), (u64::MAX, 0)] {
         let mut again = exploration(0);
         let mut restored = RestoredPaths::new(Vec::new(), paths.clone()).knowing(known.clone());
-        let mut observer = Slice { end, restores };
+        let mut observer = slice(end, restores);
         again.run(&mut walk(), FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
         let kept: Vec<DecisionPath> = again.paths().chain(restored.places().cloned()).collect();
         assert_eq!((kept, again.known()), (paths.clone(), known.clone()), "{end} {restores}");
@@ -143,20 +161,38 @@ fn nothing_is_lost_of_an_exploration_whose_continuation_ends_at_once() {
 }
 
 #[test]
+fn a_place_stays_whose_way_takes_too_long_once() {
+    let paths: Vec<DecisionPath> = explored(3_000).paths().collect();
+    let (mut again, mut target) = (exploration(0), walk());
+    target.slow = Some(StepId::Step(0));
+    let mut restored = RestoredPaths::new(Vec::new(), paths.clone());
+    let mut observer = slice(u64::MAX, u64::MAX);
+    again.run(&mut target, FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
+    assert_eq!((again.stats().cut, again.paths().collect::<Vec<_>>()), (1, paths));
+}
+
+#[test]
+fn what_was_seen_is_kept_by_an_exploration_that_does_not_begin() {
+    let known = explored(3_000).known();
+    let restored = RestoredPaths::new(Vec::new(), Vec::new()).knowing(known.clone());
+    assert_eq!(restored.known_with(exploration(0).known()), known);
+}
+
+#[test]
 fn short_explorations_that_continue_each_other_come_as_far_as_half_of_a_long_one() {
     const SLICES: u64 = 40;
     const STEPS: u64 = 500;
     let long = explored(SLICES * STEPS).stats().states;
     let (mut progress, mut before, mut states) = (SavedProgress::default(), (0, 0), Vec::new());
     for _ in 0..SLICES {
-        let mut slice = exploration(u64::MAX);
-        slice.resume(before.0, before.1);
+        let mut again = exploration(u64::MAX);
+        again.resume(before.0, before.1);
         let mut restored = RestoredPaths::new(Vec::new(), progress.places).knowing(progress.known);
-        let mut observer = Slice { end: before.1 + STEPS, restores: 30 };
-        slice.run(&mut walk(), FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
-        progress = SavedProgress { places: slice.paths().collect(), findings: Vec::new(), known: slice.known() };
-        before = (slice.stats().runs, slice.stats().steps);
-        states.push(slice.stats().states);
+        let mut observer = slice(before.1 + STEPS, 30);
+        again.run(&mut walk(), FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
+        progress = SavedProgress { places: again.paths().collect(), findings: Vec::new(), known: again.known() };
+        before = (again.stats().runs, again.stats().steps);
+        states.push(again.stats().states);
     }
     assert!(states.is_sorted(), "{states:?}");
     assert!(states.last().is_some_and(|last| last * 2 >= long), "{states:?} of {long}");
@@ -168,7 +204,7 @@ fn runs_that_go_to_places_of_before_are_none_of_those_that_were_asked_for() {
     let paths: Vec<DecisionPath> = first.paths().collect();
     let mut again = exploration(7);
     let mut restored = RestoredPaths::new(Vec::new(), paths.clone());
-    let mut observer = Slice { end: u64::MAX, restores: u64::MAX };
+    let mut observer = slice(u64::MAX, u64::MAX);
     again.run(&mut walk(), FirstPaths::Restored(&mut restored), &mut observer).expect("no machine");
     assert_eq!(again.stats().runs, paths.len() as u64 + 7);
 }
@@ -179,7 +215,7 @@ fn a_search_of_every_way_goes_on_from_the_places_of_before() {
         let row = strategy(name).expect("there is one");
         let explored = |end, paths: FirstPaths<'_>| {
             let mut exploration = Exploration::new(Options::default(), row, &AnswerLog::default());
-            let mut observer = Slice { end, restores: u64::MAX };
+            let mut observer = slice(end, u64::MAX);
             let ended = exploration.run(&mut walk(), paths, &mut observer).expect("no machine");
             (exploration, ended)
         };
