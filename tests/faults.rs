@@ -11,7 +11,9 @@ use crate::corpus;
 use crate::fozzy::Fozzy;
 use crate::recorded::{RecordedRun, component, machine};
 use fozzy_engine::{Program, Session, Switches};
-use fozzy_trace::plan::{AllowedEnd, Edition, FaultPlan, Inputs, MachinePlan, NemesisPlan, NodePlan, ProgramPlan};
+use fozzy_trace::plan::{
+    AllowedEnd, ClusterPlan, Edition, FaultPlan, HealScope, Inputs, MachinePlan, NemesisPlan, NodePlan, ProgramPlan,
+};
 use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{Duration, Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::sync::{Arc, OnceLock};
@@ -102,7 +104,18 @@ fn each_kind_makes_a_run_fail_that_passes_without_it() {
 
 /// Two machines, each with a mode of the guest.
 #[track_caller]
-fn side_by_side(edition: Edition, [main, other]: [&str; 2], faults: &[FaultPlan]) -> Execution {
+fn side_by_side(edition: Edition, modes: [&str; 2], faults: &[FaultPlan]) -> Execution {
+    in_cluster(edition, modes, faults, None)
+}
+
+/// The same, with what the plan says of all machines.
+#[track_caller]
+fn in_cluster(
+    edition: Edition,
+    [main, other]: [&str; 2],
+    faults: &[FaultPlan],
+    cluster: Option<ClusterPlan>,
+) -> Execution {
     let mut inputs = Inputs::default();
     let program =
         ProgramPlan { component: inputs.add(component("faults")), machine: machine(&format!("faults {other}")) };
@@ -115,7 +128,7 @@ fn side_by_side(edition: Edition, [main, other]: [&str; 2], faults: &[FaultPlan]
         counted: None,
     };
     let main = machine(&format!("faults {main}"));
-    let plan = Plan { main, nodes: vec![other], faults: faults.to_vec(), edition, ..Plan::default() };
+    let plan = Plan { main, nodes: vec![other], faults: faults.to_vec(), edition, cluster, ..Plan::default() };
     RecordedRun::new("faults", plan, inputs, 0..0).check(7)
 }
 
@@ -140,6 +153,19 @@ fn a_slow_disk_holds_up_its_own_machine_only() {
     assert_eq!(others.nodes[0].end, Some(passed.clone()));
     let mains = side_by_side(Edition::NINTH, ["writes", "ticks"], &[slow("main")]);
     assert_eq!((mains.end, &mains.nodes[0].end), (passed, &None), "it kept its turn");
+}
+
+#[test]
+fn nobody_waits_for_a_slow_disk_when_all_are_healed() {
+    let slow = FaultPlan { strength: Some(10 * SECOND.0), times: Some(1), ..always("slow-disk", "other:/tmp/*") };
+    let healed =
+        |heals| ClusterPlan { hit_max: None, faults_until: Some(Duration(SECOND.0)), heals, progress_within: None };
+    for (heals, written) in [(HealScope::All, "started\nwritten\n"), (HealScope::Majority, "started\n")] {
+        let ended = in_cluster(Edition::TENTH, ["ticks", "writes"], std::slice::from_ref(&slow), Some(healed(heals)));
+        assert_eq!(ended.end, ExecutionEnd::Exited { code: 0 }, "{}", words(&ended));
+        // The other one ticks for two seconds.
+        assert_eq!(String::from_utf8_lossy(ended.nodes[0].stdout.kept()), written);
+    }
 }
 
 #[test]

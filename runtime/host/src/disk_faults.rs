@@ -111,7 +111,7 @@ impl Host {
     /// An operation takes so long. Before [`Edition::TENTH`] no other machine went on meanwhile.
     async fn wait_for_disk(&mut self, delay: Duration) -> Result<(), GuestStop> {
         if self.run.world.plan.edition >= Edition::TENTH {
-            return self.stand_still(delay).await;
+            return self.stand_still(self.run.world.held_up_for(delay)).await;
         }
         let clock = &mut self.world().clock;
         clock.advance_to(clock.now().after(delay));

@@ -63,8 +63,8 @@ pub use unmatched::UnmatchedRequests;
 pub use wait::{Deadlock, Timer, Wait};
 
 use fozzy_trace::facts::{HeldPart, OperationEnd, Refusal};
-use fozzy_trace::plan::{Edition, HostLimits, Inputs, ProgramPlan};
-use fozzy_trace::{CopyOnWrite, Digest, Facts, Instant, NodeId, Plan};
+use fozzy_trace::plan::{Edition, HealScope, HostLimits, Inputs, ProgramPlan};
+use fozzy_trace::{CopyOnWrite, Digest, Duration, Facts, Instant, NodeId, Plan};
 use std::sync::Arc;
 
 /// Machines that a run may have at once, children included; one more is refused as the operating system
@@ -476,6 +476,15 @@ impl World {
         let cluster = self.plan.cluster.as_ref()?;
         let quiet = Instant::START.after(cluster.faults_until?);
         Some((quiet, quiet.after(cluster.progress_within?)))
+    }
+
+    /// How long a fault that begins now holds up a machine, of `span`: no longer than until all machines are healed, if the plan says when.
+    #[must_use]
+    pub fn held_up_for(&self, span: Duration) -> Duration {
+        let cluster = self.plan.cluster.as_ref().filter(|cluster| cluster.heals == HealScope::All);
+        let healed = cluster.and_then(|cluster| cluster.faults_until).map(|until| Instant::START.after(until));
+        let now = self.clock.now();
+        healed.filter(|healed| *healed > now).map_or(span, |healed| span.min(healed.since(now)))
     }
 
     /// Whether an operation has succeeded since `quiet`; in a run without operations, which only ends, none has.
