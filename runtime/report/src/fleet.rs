@@ -133,6 +133,16 @@ pub struct FleetTargetRow {
     pub trouble: Option<String>,
 }
 
+impl FleetTargetRow {
+    /// Whether nothing says how it stands: none of its runs was at its end, or what its last slice has found is lost.
+    fn is_unjudged(&self) -> bool {
+        let is_so = |why: &String| {
+            why.contains(FOUND_WITHOUT_REPORT) || self.executions == 0 && why.contains(FIRST_RUN_WITHOUT_END)
+        };
+        self.trouble.as_ref().is_some_and(is_so)
+    }
+}
+
 /// One fleet, which is a process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -566,9 +576,7 @@ impl FleetDocument {
             key(left).cmp(&key(right)).then_with(|| left.name.cmp(&right.name))
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
-        let has_no_end = |why: &String| why.contains(FIRST_RUN_WITHOUT_END);
-        let is_unjudged =
-            self.targets.iter().any(|row| row.executions == 0 && row.trouble.as_ref().is_some_and(has_no_end));
+        let is_unjudged = self.targets.iter().any(FleetTargetRow::is_unjudged);
         let is_error = is_idle || is_unjudged || self.unreadable_failures > 0;
         self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_error) {
             (true, _) => Status::Fail,
@@ -584,6 +592,8 @@ fn notes(warnings: &[String], style: Style) -> String {
     warnings.iter().flat_map(note).map(|line| format!("{line}\n")).collect()
 }
 
+/// Begins why a target has no result whose last slice has found a failure that is not in the store, as its report is not there.
+pub const FOUND_WITHOUT_REPORT: &str = "it has found a failure, and its report is lost";
 /// Why a target has no result whose first run took longer than its slice. Nothing is known of it then: a program may never end.
 pub const FIRST_RUN_WITHOUT_END: &str = "its first run was not at its end when the time was over";
 
@@ -759,6 +769,8 @@ mod tests {
         let (endless, other) = (Some(FIRST_RUN_WITHOUT_END), Some("it asks for nothing that could be varied"));
         let rows = [row(0, endless), row(3, endless), row(0, other), row(0, None)];
         assert_eq!(rows.map(status), [Status::Error, Status::Pass, Status::Pass, Status::Pass]);
+        let found = format!("{FOUND_WITHOUT_REPORT}: its process ended without a report (exit status: 2)\nfound trap");
+        assert_eq!([row(0, Some(found.as_str())), row(3, Some(found.as_str()))].map(status), [Status::Error; 2]);
     }
 
     #[test]

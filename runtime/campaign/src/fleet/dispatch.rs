@@ -31,7 +31,7 @@ use crate::project::Project;
 use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
 use fozzy_instrument::REWRITER_VERSION;
-use fozzy_report::fleet::{FleetDocument, FleetSliceRow, WaitingSlices};
+use fozzy_report::fleet::{FOUND_WITHOUT_REPORT, FleetDocument, FleetSliceRow, WaitingSlices};
 use fozzy_report::{WallFacts, printable_line};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
@@ -228,6 +228,20 @@ impl FleetState {
         })
     }
 
+    /// A target that has no run at all, since its slices have found no room on a disk until the end, is no pass.
+    fn say_unjudged(&self, document: &mut FleetDocument) {
+        let why = self.lacked_room.as_deref().unwrap_or("its slices have found no room on a disk");
+        for known in self.targets_there().filter(|known| known.rests > 0) {
+            if document.targets.iter().any(|row| row.id == known.target.id && row.executions == 0) {
+                let name = &known.target.name;
+                document.warnings.push(format!("{name}: nothing of it was tried: no slice of it was finished: {why}"));
+                if document.status == Status::Pass {
+                    document.status = Status::Error;
+                }
+            }
+        }
+    }
+
     /// Targets that are there.
     fn targets_there(&self) -> impl Iterator<Item = &TargetState> {
         self.targets.iter().filter(|target| !target.is_gone)
@@ -260,6 +274,19 @@ impl FleetState {
         }
         let since = *self.idle_since.get_or_insert(now);
         now.saturating_sub(since) >= CHANGE_WAIT && collected_at >= since
+    }
+
+    /// Which of the free targets has its turn, as a place in their list. A fleet that ends at a risk waits for those whose last slice had no
+    /// result, until they have one or are set aside: they go first, so that it soon knows.
+    fn choose(&mut self, free: &[usize], ends_at_risk: bool) -> Option<usize> {
+        let is_in_trouble = |place: &usize| self.targets[*place].record.troubles > 0;
+        if ends_at_risk && let Some(first) = free.iter().position(is_in_trouble) {
+            return Some(first);
+        }
+        let all: f64 = self.targets_there().map(|target| target.record.estimate.total_cpu_s).sum();
+        let there = self.targets_there().count();
+        let estimates: Vec<DiscoveryEstimate> = free.iter().map(|place| self.targets[*place].record.estimate).collect();
+        self.division.next(&estimates, (all, there))
     }
 
     /// A slice of the target at this place has ended. What there is to do may be other than what was said.
@@ -438,6 +465,7 @@ impl FleetRun<'_> {
                 ),
             });
         }
+        state.say_unjudged(&mut document);
         if let Some(unkept) = unkept {
             // Who is told of an error has no document.
             if state.failure.is_some() {
@@ -588,7 +616,7 @@ impl Dispatcher<'_> {
     /// Whether it is for a disk that a slice of a target has no result. While ours is full, that is so whatever it says: linkers, say, die of a
     /// signal. Another one that stays full comes to be the trouble of the target.
     fn is_by_full_disk(&self, place: usize, why: &str) -> bool {
-        let is_told = why.lines().next().is_some_and(says_full_disk);
+        let is_told = full_disk_line(why).is_some();
         let is_early = self.lock().targets[place].rests < TROUBLES_MAX;
         is_told && is_early || !self.spool.has_room()
     }
@@ -645,7 +673,10 @@ impl Dispatcher<'_> {
         let why = match is_ours {
             true => format!("the disk of {} is full", self.spool.place()),
             // That of temporary files, say.
-            false => printable_line(why.lines().next().unwrap_or_default()).into_owned(),
+            false => {
+                let line = full_disk_line(why).or_else(|| why.lines().next()).unwrap_or_default();
+                printable_line(line).into_owned()
+            }
         };
         let until = self.clock.elapsed() + NO_ROOM;
         let line = {
@@ -926,12 +957,8 @@ impl Dispatcher<'_> {
             !target.is_busy && !target.is_gone && !target.is_set_aside() && target.away_until <= now
         };
         let mut free: Vec<usize> = (0..state.targets.len()).filter(|place| is_free(&state.targets[*place])).collect();
-        let all: f64 = state.targets_there().map(|target| target.record.estimate.total_cpu_s).sum();
-        let there = state.targets_there().count();
         while !free.is_empty() {
-            let estimates: Vec<DiscoveryEstimate> =
-                free.iter().map(|place| state.targets[*place].record.estimate).collect();
-            let Some(chosen) = state.division.next(&estimates, (all, there)) else { break };
+            let Some(chosen) = state.choose(&free, self.run.until.is_some()) else { break };
             let place = free.swap_remove(chosen);
             let target = &mut state.targets[place];
             let key = StoreKey::new(&["targets", &target.target.id]);
@@ -987,6 +1014,7 @@ impl Dispatcher<'_> {
             true => Ok(()),
             false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
         };
+        slice.has_changed = stamp.is_some_and(|before| before != now);
         stamp = Some(now);
         if record.program == build {
             slice.program = build;
@@ -1033,7 +1061,13 @@ impl Dispatcher<'_> {
                     }
                     SliceOutcome::Trouble(why) if self.is_by_full_disk(place, why) => {
                         self.rest(place, why);
-                        return Ok(());
+                        if !why.contains(FOUND_WITHOUT_REPORT) {
+                            return Ok(());
+                        }
+                        // Nothing of it counts, and it is no pass.
+                        let troubles = slice.troubles;
+                        slice.fail(why);
+                        (slice.troubles, slice.is_slice) = (troubles, false);
                     }
                     SliceOutcome::Trouble(why) => slice.fail(why),
                     SliceOutcome::Stopped => {}
@@ -1059,7 +1093,8 @@ impl Dispatcher<'_> {
             let kept = &mut state.targets[place];
             // Its flags may be others by now.
             kept.target.file.clone_from(&target.file);
-            kept.rests = if slice.troubles == 0 { 0 } else { kept.rests };
+            let has_result = slice.is_slice && slice.trouble.is_none();
+            kept.rests = if has_result { 0 } else { kept.rests };
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
             state.discoveries
@@ -1230,6 +1265,12 @@ impl Dispatcher<'_> {
     }
 }
 
+/// The line of a reason that says that a disk has no room: its first one, or an error of the process. Others may be anybody's.
+fn full_disk_line(why: &str) -> Option<&str> {
+    let is_ours = |(number, line): &(usize, &str)| *number == 0 || line.starts_with("error: ");
+    why.lines().enumerate().filter(is_ours).map(|(_, line)| line).find(|line| says_full_disk(line))
+}
+
 /// What this process is called in the store.
 fn worker_name(started_at: &str) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -1335,6 +1376,10 @@ mod tests {
         assert!(!fleet.lacks_room(&behind), "what a process has said is not believed of a disk with room");
         // Another disk is named as it was told, once, and is the trouble of who never has room there.
         assert!(fleet.is_by_full_disk(0, why) && !fleet.is_by_full_disk(0, "a trap"));
+        let told = "error: cannot write to standard output: No space left on device (os error 28)";
+        let ended = format!("its process ended without a report (exit status: 2)\nfound trap\n{told}\nmore of this: a");
+        assert!(fleet.is_by_full_disk(0, &ended) && full_disk_line(&ended) == Some(told));
+        assert!(!fleet.is_by_full_disk(0, "its process ended without a report\na program: No space left on device"));
         fleet.lock().targets[0].rests = 0;
         (0..TROUBLES_MAX).for_each(|_| fleet.rest(0, why));
         assert_eq!((lines("app.wasm: cannot write a: No space"), lines("waits in memory")), (1, 1));
@@ -1433,6 +1478,21 @@ mod tests {
     }
 
     #[test]
+    fn a_fleet_that_is_to_end_at_a_risk_soon_knows_whether_a_target_has_results() {
+        let searched = |troubles, total_cpu_s| {
+            let estimate = DiscoveryEstimate { slices: 1, total_cpu_s, ..DiscoveryEstimate::default() };
+            let record = TargetRecord { troubles, estimate, ..TargetRecord::default() };
+            TargetState { record, ..target(None, false) }
+        };
+        // The first one has had less than its floor, so that it would be its turn.
+        let mut state = FleetState::new(vec![searched(0, 0.001), searched(1, 1000.0)], Seed(1));
+        assert_eq!([state.choose(&[0, 1], true), state.choose(&[0, 1], false)], [Some(1), Some(0)]);
+        assert_eq!([state.choose(&[1, 0], true), state.choose(&[0], true)], [Some(0), Some(0)]);
+        state.targets[1].record.troubles = 0;
+        assert_eq!(state.choose(&[0, 1], true), Some(0), "it has had a result");
+    }
+
+    #[test]
     fn a_failure_whose_trace_is_lost_is_no_pass_until_a_slice_has_kept_it() {
         let signature = FailureSignature { kind: FindingKind::Panic, site: "src/lib.rs:7".to_owned() };
         let mut state = FleetState::new(vec![target(None, false)], Seed(1));
@@ -1450,6 +1510,34 @@ mod tests {
         assert!(!state.has_lost(&FleetView::with_lost(document.clone(), &[kept])));
         state.targets[0].is_gone = true;
         assert!(!state.has_lost(&document), "its files are gone");
+    }
+
+    #[test]
+    fn a_target_whose_slices_found_no_room_until_the_end_is_no_pass_if_nothing_of_it_was_tried() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let [searched, tried] = ["app-1", "app-2"].map(|id| FleetTarget {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            ..FleetTarget::app(FleetTargetKind::Explore)
+        });
+        let mut state = FleetState::new([&searched, &tried].map(TargetState::new).into(), Seed(1));
+        let collection = FleetCollection { targets: vec![searched, tried], ..FleetCollection::default() };
+        let view = FleetView { store: &store, collection: &collection, named: None };
+        state.targets[0].record.executions = 7;
+        let judged = |state: &FleetState| {
+            let records = state.targets.iter().map(|target| &target.record);
+            let mut document = view.alone(records, Vec::new(), &[]);
+            state.say_unjudged(&mut document);
+            (document.status, document.warnings)
+        };
+        assert_eq!(judged(&state), (Status::Pass, Vec::new()));
+        state.targets.iter_mut().for_each(|target| target.rests = 2);
+        state.lacked_room = Some("the disk of x is full".to_owned());
+        let note = "app-2: nothing of it was tried: no slice of it was finished: the disk of x is full";
+        assert_eq!(judged(&state), (Status::Error, vec![note.to_owned()]));
+        state.targets[1].is_gone = true;
+        assert_eq!(judged(&state), (Status::Pass, Vec::new()), "its files are gone");
     }
 
     #[test]

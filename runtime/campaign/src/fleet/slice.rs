@@ -19,11 +19,13 @@ use crate::options::StopFlag;
 use crate::wall_clock::{Stopwatch, pause};
 use fozzy_report::RunSummary;
 use fozzy_report::document::ErrorDocument;
+use fozzy_report::fleet::FOUND_WITHOUT_REPORT;
 use fozzy_trace::Seed;
 use std::ffi::OsString;
-use std::io::{Read, Seek};
+use std::io::{ErrorKind as IoErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Between two looks at a slice.
@@ -33,7 +35,13 @@ const START_MAX: Duration = Duration::from_secs(180);
 /// Real time from being asked to end to being killed.
 const STOP_MAX: Duration = Duration::from_secs(15);
 /// Bytes of a document that are read.
-const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
+const DOCUMENT_BYTES_MAX: usize = 256 << 20;
+/// Real time for which the next part of it, and all of it, is waited for once its process has ended: one that was started by that may hold
+/// the pipe open.
+const PART_WAIT: Duration = Duration::from_secs(2);
+const PARTS_WAIT: Duration = Duration::from_secs(10);
+/// The exit code of a command that has found a failure.
+const EXIT_FAILURE: i32 = 1;
 /// Ticks of `/proc/PID/stat` in a second, on every system that has it.
 const TICKS_PER_S: f64 = 100.0;
 /// The environment variable that has a command end with the process that started it.
@@ -107,7 +115,6 @@ impl SliceRequest<'_> {
         let failed = |error: std::io::Error| {
             CampaignError::new(ErrorKind::Harness, format!("cannot run a slice of {}: {error}", self.target.name))
         };
-        let mut out = tempfile::tempfile().map_err(failed)?;
         let mut command = Command::new(self.program);
         command.args(self.target.words()).arg("--json").args(self.globals);
         command.args(["--time", &format!("{}ms", self.time.as_millis().max(1))]);
@@ -118,7 +125,8 @@ impl SliceRequest<'_> {
             command.arg("--save-state").arg(&self.state);
             command.args(resumes.then(|| format!("--resume={}", self.state.display())));
         }
-        command.stdin(Stdio::null()).stdout(out.try_clone().map_err(failed)?);
+        // Not to a file: what it has found would be lost with a disk that is full.
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         // On a disk that is full, say, there is none.
         let mut log = SliceLog::create(&self.log).ok();
         command.stderr(log.as_ref().map_or_else(Stdio::null, SliceLog::output));
@@ -126,13 +134,16 @@ impl SliceRequest<'_> {
         command.env_remove("GITHUB_ACTIONS").env(PARENT_VARIABLE, "1");
         let watch = Stopwatch::start();
         let mut child = command.spawn().map_err(failed)?;
+        let parts = child.stdout.take().map_or_else(|| Err(std::io::Error::from(IoErrorKind::BrokenPipe)), parts_of);
+        if parts.is_err() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let parts = parts.map_err(failed)?;
         let (status, cpu) = self.follow(&mut child, &watch, log.as_mut()).map_err(failed)?;
-        let said = log.map(SliceLog::close).unwrap_or_default();
+        let (has_found, said) = log.map(SliceLog::close).unwrap_or_default();
         let overhead = watch.elapsed().saturating_sub(self.time);
-        let mut text = String::new();
-        out.rewind().map_err(failed)?;
-        let _ = out.take(DOCUMENT_BYTES_MAX).read_to_string(&mut text);
-        let outcome = self.outcome(&text, status, watch.elapsed(), &said);
+        let outcome = self.outcome(&joined(&parts), status, watch.elapsed(), (has_found, &said));
         Ok(SliceResult { outcome, cpu: cpu.unwrap_or_else(|| watch.elapsed()), overhead })
     }
 
@@ -167,16 +178,25 @@ impl SliceRequest<'_> {
         }
     }
 
-    fn outcome(&self, text: &str, status: Option<ExitStatus>, took: Duration, said: &str) -> SliceOutcome {
+    /// What it came to, by its document, how it ended, and what it has said: whether it has found a failure, and its last lines.
+    fn outcome(
+        &self,
+        text: &str,
+        status: Option<ExitStatus>,
+        took: Duration,
+        (has_found, said): (bool, &str),
+    ) -> SliceOutcome {
         if let Ok(summary) = serde_json::from_str::<RunSummary>(text) {
             return SliceOutcome::Ran(Box::new(summary));
         }
-        if (self.stop)() {
+        let has_found = has_found || status.is_some_and(|status| status.code() == Some(EXIT_FAILURE));
+        if (self.stop)() && !has_found {
             return SliceOutcome::Stopped;
         }
+        let found = if has_found { format!("{FOUND_WITHOUT_REPORT}: ") } else { String::new() };
         if let Ok(error) = serde_json::from_str::<ErrorDocument>(text) {
             let is_state = matches!(error.code.as_str(), "state" | "identity");
-            let word = if is_state { STATE_WORD } else { "" };
+            let word = if is_state { STATE_WORD } else { found.as_str() };
             // What a compiler says is no part of the error.
             let said = if error.code == ErrorKind::Build.word() { said } else { "" };
             return SliceOutcome::Trouble(self.with_said(format!("{word}{}", error.message), said));
@@ -185,7 +205,7 @@ impl SliceRequest<'_> {
             None => format!("it did not end within {} seconds, and was killed", took.as_secs()),
             Some(status) => format!("its process ended without a report ({status})"),
         };
-        SliceOutcome::Trouble(self.with_said(why, said))
+        SliceOutcome::Trouble(self.with_said(format!("{found}{why}"), said))
     }
 
     /// A reason with the last lines of its standard error, if there are any.
@@ -195,6 +215,41 @@ impl SliceRequest<'_> {
             said => format!("{why}\n{said}\nmore of this: {}", self.log.display()),
         }
     }
+}
+
+/// Reads what a process writes while it runs, up to [`DOCUMENT_BYTES_MAX`]; of what is beyond that, it is rid.
+fn parts_of(mut out: impl Read + Send + 'static) -> std::io::Result<Receiver<Vec<u8>>> {
+    let (parts, read) = channel();
+    let reader = std::thread::Builder::new().name("slice".to_owned());
+    reader.spawn(move || {
+        let (mut part, mut left) = (vec![0; 64 << 10], DOCUMENT_BYTES_MAX);
+        loop {
+            match out.read(&mut part) {
+                Ok(0) => return,
+                Ok(length) => {
+                    let taken = length.min(left);
+                    left -= taken;
+                    // Nobody waits for what comes after its end.
+                    let _ = parts.send(part[..taken].to_vec());
+                }
+                Err(error) if error.kind() == IoErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    })?;
+    Ok(read)
+}
+
+/// The text of all parts, once the process has ended; empty when it is none.
+fn joined(parts: &Receiver<Vec<u8>>) -> String {
+    let (watch, mut bytes) = (Stopwatch::start(), Vec::new());
+    while let Ok(part) = parts.recv_timeout(PART_WAIT) {
+        bytes.extend(part);
+        if watch.elapsed() > PARTS_WAIT {
+            break;
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 /// Before an error that is about the saved state of an exploration.
@@ -228,24 +283,63 @@ mod tests {
     use crate::fleet::discovery::FleetTargetKind;
     use std::sync::Arc;
 
-    #[test]
-    fn a_slice_that_ends_without_a_report_says_what_its_process_has_said_last() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let log = folder.path().join("fleet-logs/app-1.log");
-        let target = FleetTarget::app(FleetTargetKind::Explore);
-        let request = SliceRequest {
+    const RENEWED: &dyn Fn() -> bool = &|| true;
+
+    fn request<'a>(target: &'a FleetTarget, folder: &Path, is_stopped: bool) -> SliceRequest<'a> {
+        SliceRequest {
             // A shell, which takes `explore` for the name of a script that is not there.
             program: Path::new("sh"),
             globals: &[],
-            target: &target,
+            target,
             time: Duration::from_secs(1),
             seed: Seed(1),
             workers: 1,
-            state: folder.path().join("state.json"),
-            log: log.clone(),
-            stop: Arc::new(|| false),
-            renew: &|| true,
+            state: folder.join("state.json"),
+            log: folder.join("fleet-logs/app-1.log"),
+            stop: Arc::new(move || is_stopped),
+            renew: RENEWED,
+        }
+    }
+
+    #[test]
+    fn a_document_is_read_whole_and_not_waited_for_where_another_process_holds_its_pipe() {
+        let text = "a part, ".repeat(20_000);
+        let parts = parts_of(std::io::Cursor::new(text.clone().into_bytes())).expect("a thread");
+        assert!(joined(&parts) == text);
+        let (held, parts) = channel();
+        held.send(b"a document".to_vec()).expect("it is read");
+        assert_eq!(joined(&parts), "a document");
+        drop(held);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_slice_that_has_found_a_failure_says_so_without_a_report_also_when_it_was_stopped() {
+        use std::os::unix::process::ExitStatusExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = FleetTarget::app(FleetTargetKind::Explore);
+        let ended = |text: &str, code: i32, has_found, is_stopped| {
+            let (request, status) = (request(&target, folder.path(), is_stopped), ExitStatus::from_raw(code << 8));
+            match request.outcome(text, Some(status), Duration::from_secs(1), (has_found, "found trap")) {
+                SliceOutcome::Trouble(why) => Some(why.starts_with(FOUND_WITHOUT_REPORT)),
+                SliceOutcome::Ran(_) | SliceOutcome::Stopped => None,
+            }
         };
+        assert_eq!(ended("", 2, true, false), Some(true));
+        assert_eq!(ended("", EXIT_FAILURE, false, false), Some(true));
+        assert_eq!(ended("", 2, false, false), Some(false));
+        assert_eq!([ended("", 2, true, true), ended("", 2, false, true)], [Some(true), None]);
+        let error = CampaignError::new(ErrorKind::Store, "cannot write a").document();
+        let error = serde_json::to_string(&error).expect("our own types are JSON");
+        assert_eq!([ended(&error, 2, true, false), ended(&error, 2, false, false)], [Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn a_slice_that_ends_without_a_report_says_what_its_process_has_said_last() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = FleetTarget::app(FleetTargetKind::Explore);
+        let request = request(&target, folder.path(), false);
+        let log = request.log.clone();
         let SliceOutcome::Trouble(why) = request.run().expect("a process").outcome else {
             panic!("no report is there")
         };

@@ -46,10 +46,12 @@ impl SliceLog {
         let _ = self.shorten(GROWN_BYTES);
     }
 
-    /// Cuts it down at the end of the process; its last lines, without what a terminal would obey.
-    pub(super) fn close(mut self) -> String {
+    /// Cuts it down at the end of the process; whether it says of a failure that it was found, and its last lines, without what a terminal
+    /// would obey.
+    pub(super) fn close(mut self) -> (bool, String) {
         let _ = self.shorten(BYTES_MAX);
-        last_lines(&self.last().unwrap_or_default())
+        let last = self.last().unwrap_or_default();
+        (says_found(&last), last_lines(&last))
     }
 
     fn shorten(&mut self, most: u64) -> io::Result<()> {
@@ -68,6 +70,13 @@ impl SliceLog {
         (&self.file).take(BYTES_MAX).read_to_end(&mut last)?;
         Ok(last)
     }
+}
+
+/// Whether there are lines such as `found trap …` and, below it, `  run 632, …`, which searches write for each failure.
+fn says_found(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let is_place = |line: &str| line.starts_with("  run ") || line.starts_with("  execution ");
+    text.lines().zip(text.lines().skip(1)).any(|(title, place)| title.starts_with("found ") && is_place(place))
 }
 
 fn last_lines(bytes: &[u8]) -> String {
@@ -95,10 +104,17 @@ mod tests {
         writer.write_all(b"\n\x1b[31mthe\tend\n").expect("written");
         let kept = fs::read_to_string(&path).expect("text");
         assert!(kept.len() as u64 > BYTES_MAX && kept.ends_with("line 19999\n\n\x1b[31mthe\tend\n"), "{}", kept.len());
-        assert_eq!(log.close(), "line 19997\nline 19998\nline 19999\n[31mtheend");
+        assert_eq!(log.close(), (false, "line 19997\nline 19998\nline 19999\n[31mtheend".to_owned()));
         assert_eq!(fs::metadata(&path).expect("a file").len(), BYTES_MAX);
         let long = format!("first\n{}é", "x".repeat(1000));
         assert_eq!(last_lines(long.as_bytes()), format!("{}é", "x".repeat(CHARS_MAX - 1)));
-        assert_eq!(SliceLog::create(&path).expect("a log").close(), "");
+        assert_eq!(SliceLog::create(&path).expect("a log").close(), (false, String::new()));
+    }
+
+    #[test]
+    fn a_failure_that_was_found_is_told_from_what_compilers_say() {
+        assert!(says_found(b"a\nfound trap at wasm `unreachable`\n  run 632, .fozzy/runs/a.fozzy\nerror: b\n"));
+        assert!(says_found(b"found panic\n  execution 7, 3 bytes, a.fozzy\n"));
+        assert!(!says_found(b"found crate `a`\n  help: add it\n") && !says_found(b"  run 632\nfound trap"));
     }
 }

@@ -28,7 +28,7 @@ use super::shared_store::{
 };
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
-use fozzy_report::fleet::FleetMoment;
+use fozzy_report::fleet::{FIRST_RUN_WITHOUT_END, FOUND_WITHOUT_REPORT, FleetMoment};
 use fozzy_report::{ExploreSummary, RunSummary};
 use fozzy_search::stats::Outlook;
 use fozzy_trace::facts::PropertyTable;
@@ -96,6 +96,8 @@ pub(super) struct SpooledSlice {
     pub(super) trouble: Option<String>,
     /// Whether it is one: not when it was stopped before it had begun.
     pub(super) is_slice: bool,
+    /// Whether the files of the target are others than when the same fleet worked on it last.
+    pub(super) has_changed: bool,
     pub(super) failures: Vec<SpooledFailure>,
 }
 
@@ -261,7 +263,11 @@ impl SpooledSlice {
     /// Counts it; how many behaviours are new.
     pub(super) fn count(&self, record: &mut TargetRecord, found: u64) -> u64 {
         record.name.clone_from(&self.name);
-        (record.troubles, record.trouble) = (self.troubles, self.trouble.clone());
+        record.troubles = self.troubles;
+        // One that was stopped says nothing of why those before it had no result.
+        if self.is_slice || self.trouble.is_some() || self.has_changed && !leaves_unjudged(record) {
+            record.trouble.clone_from(&self.trouble);
+        }
         let is_next = record.program.is_none() || self.replaces.is_some() && record.program == self.replaces;
         if self.program.is_some() && record.program != self.program && is_next {
             record.program = self.program;
@@ -781,6 +787,12 @@ fn forget_oldest(
     store.delete(&StoreKey::new(&["failures", state.word(), target, &name])).map_err(store_error)?;
     delete_unnamed(store, &trace).map_err(store_error)?;
     Ok(Some(signature))
+}
+
+/// Whether a target is no pass for the reason that it had no result.
+fn leaves_unjudged(record: &TargetRecord) -> bool {
+    let why = record.trouble.as_deref().unwrap_or_default();
+    [FIRST_RUN_WITHOUT_END, FOUND_WITHOUT_REPORT].iter().any(|words| why.contains(words))
 }
 
 /// The right to work on something that is noted nowhere.

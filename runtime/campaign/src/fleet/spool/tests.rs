@@ -545,3 +545,30 @@ fn properties_stand_as_in_the_slice_that_has_come_furthest_of_their_program() {
     let newer = SpooledSlice { program, replaces, ..sees(5, vec![full(PropertyState::NeverReached)]) };
     assert_eq!(merged(newer), [full(PropertyState::NeverReached)]);
 }
+
+#[test]
+fn a_slice_that_was_stopped_leaves_why_those_before_it_had_no_result() {
+    let mut record = TargetRecord::default();
+    let mut failed = SpooledSlice { is_slice: true, ..SpooledSlice::default() };
+    failed.fail("its first run was not at its end");
+    failed.count(&mut record, 0);
+    let stopped = SpooledSlice { troubles: failed.troubles, ..SpooledSlice::default() };
+    stopped.count(&mut record, 0);
+    assert_eq!((record.troubles, record.trouble.as_deref()), (1, Some("its first run was not at its end")));
+    // What cannot be built was no slice, and says why.
+    let mut unbuilt = SpooledSlice { troubles: record.troubles, ..SpooledSlice::default() };
+    unbuilt.fail("it cannot be built");
+    unbuilt.count(&mut record, 0);
+    assert_eq!((record.troubles, record.trouble.as_deref()), (2, Some("it cannot be built")));
+    // Of other files that says nothing. What is no pass stays so.
+    let changed = SpooledSlice { has_changed: true, ..SpooledSlice::default() };
+    changed.count(&mut record, 0);
+    assert_eq!(record.trouble, None);
+    for why in [FIRST_RUN_WITHOUT_END, FOUND_WITHOUT_REPORT] {
+        record.trouble = Some(format!("{why}: more of it"));
+        changed.count(&mut record, 0);
+        assert!(record.trouble.is_some(), "{why}");
+    }
+    SpooledSlice { is_slice: true, executions: 1, ..SpooledSlice::default() }.count(&mut record, 0);
+    assert_eq!((record.troubles, record.trouble), (0, None));
+}
