@@ -16,6 +16,7 @@
 //! Invariant: whatever a line has in it, reading it neither panics nor ends the program, unless it says that what must hold did not;
 //! a line that is not understood is a warning with its number. Not here: where the lines come from (`fozzy-world`, `fozzy-host`).
 
+use super::properties::failed;
 use super::{ComparisonOperator, Facts, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut};
 use crate::Digest;
 use crate::choice::NAME_BYTES_MAX;
@@ -188,18 +189,21 @@ impl Facts {
         let kind = assertion.kind().map_err(LineEnd::Problem)?;
         let name = assertion.name(edition).map_err(LineEnd::Problem)?;
         let name = name.as_str();
-        let mut failure = self.properties.announce(kind, name, &place_of(&assertion.location))?;
+        let holds = match kind {
+            PropertyKind::Reachable => true,
+            PropertyKind::Unreachable => false,
+            PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Sometimes => assertion.condition,
+        };
+        let details = shown(&assertion.details);
+        let seen = PropertyEvaluation { kind, name, holds, distance: None, details: details.as_deref() };
+        let fails = assertion.hit && !holds && kind.must_hold();
+        let mut failure = match self.properties.announce(kind, name, &place_of(&assertion.location)) {
+            // There is no room for its row, and what fails is a failure.
+            Err(PropertyError::TooMany) if fails && edition >= Edition::TENTH => Some(failed(&seen)),
+            announced => announced?,
+        };
         if assertion.hit && failure.is_none() {
-            let holds = match kind {
-                PropertyKind::Reachable => true,
-                PropertyKind::Unreachable => false,
-                PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Sometimes => {
-                    assertion.condition
-                }
-            };
-            let details = shown(&assertion.details);
-            let details = details.as_deref();
-            failure = self.properties.see(PropertyEvaluation { kind, name, holds, distance: None, details })?;
+            failure = self.properties.see(seen)?;
         }
         failure.map_or(Ok(()), |failure| Err(LineEnd::Failure(Box::new(failure))))
     }
@@ -377,6 +381,13 @@ mod tests {
             .replace("\"message\":\"p\"", &format!("\"message\":\"{}1\"", "é".repeat(200)));
         let (facts, failure) = told(&[known, near]);
         assert_eq!((facts.sdk_warnings, failure), (SdkWarnings::default(), None));
+        // Also where there is no room for one more property.
+        let mut full = Facts::default();
+        for number in 0..super::super::PROPERTIES_MAX {
+            full.properties.announce(PropertyKind::Sometimes, &format!("n{number}"), "a.rs:1").expect("there is room");
+        }
+        assert_eq!(full.sdk_line(1, fails.as_bytes(), Edition::NINTH), Ok(None));
+        assert!(full.sdk_line(2, fails.as_bytes(), Edition::TENTH).is_err_and(|failure| failure.site == "p"));
         // Traces of before are as they were.
         for line in [long('1'), called("\"\""), called("null"), no_line(&fails)] {
             let mut facts = Facts::default();
