@@ -319,7 +319,9 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
     // Of those that stand, the latest one of a target that is here, and not a later one whose file is gone.
     here.write("gone.wat", r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#);
     here.run(&["fleet", "--time", "2s", "--only", "gone", "--no-dashboard", "--store", "shared"]).exits(1);
-    for (file, expected) in [("draws.wat", " in draws.wat, found by "), ("other.wat", "shared, which is not here")] {
+    for (file, expected) in
+        [("draws.wat", " in draws.wat, found by "), ("other.wat", "gone.wat (a target that is not here), found by ")]
+    {
         let stranger = Fozzy::new();
         stranger.write(file, draws(NEVER));
         let taken = stranger.shell(&format!("FOZZY_STORE='{store}' fozzy artifacts ls last-fail"));

@@ -176,6 +176,12 @@ impl CampaignError {
         says_full_disk(&self.message)
     }
 
+    /// The error and its hint in one line, for a note.
+    pub fn one_line(&self) -> String {
+        let text = self.to_string();
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
     /// The error as a JSON document.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
@@ -240,6 +246,7 @@ mod tests {
         assert_eq!(words.len(), ErrorKind::ALL.len());
         let error = CampaignError::new(ErrorKind::Plan, "one\ntwo").hint("three");
         assert_eq!(error.to_string(), "one\n  two\n  three");
+        assert_eq!(error.one_line(), "one; two; three");
         assert_eq!(error.document().code, "plan");
     }
 

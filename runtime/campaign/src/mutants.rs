@@ -101,7 +101,8 @@ impl MutationTest<'_> {
         if all.is_empty() {
             let message = "the runs cover no code of the program's own that could be changed";
             return Err(CampaignError::new(ErrorKind::Target, message).hint(
-                "--own names it, by paths of sources or functions; `fozzy map hotspots` shows what counts as own",
+                "--own names it, by paths of sources or functions; a function without a name and a source counts as none of its own, and \
+                 --own '*' takes all",
             ));
         }
         if let Some(limit) = self.limit.and_then(|limit| usize::try_from(limit).ok())

@@ -24,9 +24,10 @@ impl RiskBound {
     /// assert!(RiskBound::parse("0%").is_err()); // no search ever gets there
     /// ```
     pub fn parse(text: &str) -> Result<RiskBound, String> {
-        let share = FaultRate::parse(text).map(FaultRate::share).map_err(|error| error.to_string())?;
+        let refusal = || format!("a risk is more than 0 % and less than 100 %, such as 5%; found {text}");
+        let share = FaultRate::parse(text).map(FaultRate::share).map_err(|_| refusal())?;
         if share <= 0.0 || share >= 1.0 {
-            return Err(format!("a risk is more than 0 % and less than 100 %, such as 5%; found {text}"));
+            return Err(refusal());
         }
         Ok(RiskBound(share))
     }
@@ -63,8 +64,9 @@ mod tests {
 
     #[test]
     fn what_is_no_risk_is_refused() {
-        for text in ["0", "0%", "100%", "2", "-1%", "", "5 percent"] {
-            assert!(RiskBound::parse(text).is_err(), "{text}");
+        for text in ["0", "0%", "100%", "2", "5", "-1%", "", "5 percent"] {
+            let refused = RiskBound::parse(text).expect_err("it is none");
+            assert!(refused.starts_with("a risk is more than 0 % and less than 100 %"), "{text}: {refused}");
         }
     }
 }

@@ -93,10 +93,10 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
             Err(error) => return Err(shared_store_error(error)),
         };
         let path = put_fetched(&failure.trace, &bytes, runs)?;
-        let gone = if is_here(&failure.target) { "" } else { ", which is not here" };
+        let gone = if is_here(&failure.target) { "" } else { " (a target that is not here)" };
         let by = failure.news_of.as_ref().map(|(worker, _)| format!(" by {worker}")).unwrap_or_default();
         runs.tell(&format!(
-            "{LAST_FAIL}: no run here has failed; this is {} in {}, found{by} at {}, in {}{gone}\n",
+            "{LAST_FAIL}: no run here has failed; this is {} in {}{gone}, found{by} at {}, in {}\n",
             failure.signature,
             failure.target,
             failure.found_at,

@@ -24,13 +24,14 @@ impl Host {
     #[cold]
     fn take_sdk_output(&mut self, bytes: &[u8]) -> Result<(), GuestStop> {
         let lines = self.node_mut().disk.take_sdk_lines(bytes);
+        let edition = self.run.world.plan.edition;
         for SdkLine { number, text } in lines {
             let facts = &mut self.run.world.facts;
             let Some(text) = text else {
                 facts.sdk_warnings.add(number, &format!("is longer than {SDK_LINE_BYTES_MAX} bytes"));
                 continue;
             };
-            match facts.sdk_line(number, &text) {
+            match facts.sdk_line(number, &text, edition) {
                 Ok(None) => {}
                 Ok(Some(event)) => {
                     if event.ends_setup {

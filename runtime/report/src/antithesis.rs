@@ -66,6 +66,7 @@ mod tests {
     use super::*;
     use fozzy_trace::Facts;
     use fozzy_trace::facts::PropertyEvaluation;
+    use fozzy_trace::plan::Edition;
 
     #[test]
     fn what_is_written_is_read_as_the_same() {
@@ -93,7 +94,7 @@ mod tests {
         let written = PropertySummary::all(&facts.properties);
         let mut read = Facts::default();
         for (number, line) in (1..).zip(antithesis_lines(&written).lines()) {
-            drop(read.sdk_line(number, line.as_bytes()));
+            drop(read.sdk_line(number, line.as_bytes(), Edition::LATEST));
         }
         assert!(read.sdk_warnings.first.is_empty(), "{:?}", read.sdk_warnings.first);
         let read = PropertySummary::all(&read.properties);

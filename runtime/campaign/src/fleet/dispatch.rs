@@ -830,7 +830,7 @@ impl Dispatcher<'_> {
         let (before, now) = match looked {
             Ok(looked) => looked,
             Err(error) => {
-                self.warn(vec![format!("looking for new tests: {error}")]);
+                self.warn(vec![format!("looking for new tests: {}", error.one_line())]);
                 return Ok(());
             }
         };

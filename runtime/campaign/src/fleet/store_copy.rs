@@ -25,7 +25,8 @@ use super::records::{
     CountedSlices, FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, OtherFields, SliceOverlap,
     TargetRecord, WorkerShare, has_moment, thin_out,
 };
-use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server};
+use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server, shared_store_error};
+use crate::error::CampaignError;
 use fozzy_report::fleet::{CopiedKindRow, FleetMoment};
 use fozzy_trace::Digest;
 use serde::Serialize;
@@ -63,6 +64,18 @@ impl CopiedStore {
     #[must_use]
     pub fn lost_total(&self) -> u64 {
         self.kinds.iter().map(|row| row.lost).sum()
+    }
+}
+
+/// An error of a copy, for people: the other store has a part by now, so that only `--merge` goes on.
+pub fn store_copy_error(error: SharedStoreError) -> CampaignError {
+    let is_stopped = matches!(error, SharedStoreError::Io { .. } | SharedStoreError::Away { .. });
+    let told = shared_store_error(error);
+    match is_stopped {
+        true => told.hint(
+            "what was copied is whole; once there is room and both stores answer, the same command with --merge goes on",
+        ),
+        false => told,
     }
 }
 

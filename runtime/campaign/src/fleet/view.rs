@@ -258,10 +258,12 @@ impl FleetView<'_> {
         let path = self.store.blob_path(&failure.trace).filter(|_| has_trace);
         let signature = failure.signature.to_string();
         let measures = FailureMeasure::ALL.into_iter();
-        let measures = measures.filter(|measure| measure.is_of(target));
+        // All of them are made of the trace.
+        let measures = measures.filter(|measure| has_trace && measure.is_of(target));
+        let patches = FailurePatch::of(target).iter().filter(|_| has_trace);
         FleetFailureRow {
             measures: measures.map(|measure| measure.word().to_owned()).collect(),
-            patches: FailurePatch::of(target).iter().map(|patch| patch.word().to_owned()).collect(),
+            patches: patches.map(|patch| patch.word().to_owned()).collect(),
             target: target.name.clone(),
             trace: failure.trace.to_string(),
             trace_missing: !has_trace,
@@ -459,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_whose_trace_is_gone_has_no_command_and_says_so() {
+    fn a_failure_whose_trace_is_gone_has_no_command_measures_and_patches_and_says_so() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
         let target = FleetTarget::app(FleetTargetKind::Explore);
@@ -469,6 +471,7 @@ mod tests {
             let of_target = view.target("app-1", folder.path(), 0).expect("it answers").expect("it is collected");
             let row = view.document().expect("it answers").failures.remove(0);
             assert_eq!(of_target.failures, std::slice::from_ref(&row));
+            assert_eq!((row.measures.is_empty(), row.patches.is_empty()), (row.trace_missing, row.trace_missing));
             (row.trace_missing, row.command.is_some(), row.trace_path.is_some(), row.build)
         };
         let (trace, build) = (store.put_blob(b"a trace").expect("kept"), Digest::of(b"a build"));

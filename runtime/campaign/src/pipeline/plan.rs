@@ -137,13 +137,18 @@ pub fn plan(project: &Project, loaded: &LoadedTarget, request: &RunRequest) -> R
     Ok(RunPlan { plan, inputs, stdin, secrets })
 }
 
-/// Programs of WASI preview 1 need an edition that plans without them do not, and so do those that open sockets.
+/// Programs of WASI preview 1 need an edition that plans without them do not, and so do those that open sockets, or whose assertions are
+/// those of Antithesis' SDK.
 fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
     let programs: BTreeSet<Digest> = plan.programs().map(|program| program.component).collect();
     let any = |is: fn(&[u8]) -> bool| {
         is(component) || programs.iter().filter_map(|program| inputs.get(program)).any(|program| is(&program))
     };
+    let writes_assertions = |machine: &MachinePlan| machine.antithesis_output.is_some();
+    let has_sdk =
+        writes_assertions(&plan.main) || plan.nodes.iter().any(|node| writes_assertions(&node.program.machine));
     let least = match any(is_preview1) {
+        _ if has_sdk => Edition::TENTH,
         true if any(opens_preview1_sockets) => Edition::TENTH,
         true => Edition::FOURTH,
         false => Edition::FIRST,
@@ -462,5 +467,9 @@ mod tests {
             raise_edition(&mut plan, &inputs, b"");
             assert_eq!(plan.edition, Edition::LATEST, "it is never lowered");
         }
+        let main = MachinePlan { antithesis_output: Some("/antithesis.jsonl".to_owned()), ..MachinePlan::default() };
+        let mut plan = Plan { main, ..Plan::default() };
+        raise_edition(&mut plan, &Inputs::default(), b"");
+        assert_eq!(plan.edition, Edition::TENTH, "assertions with any name count");
     }
 }

@@ -13,7 +13,7 @@ use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::fleet::dismissal;
 use fozzy_campaign::fleet::dispatch::FleetRun;
 use fozzy_campaign::fleet::shared_store::{open_store, shared_store_error};
-use fozzy_campaign::fleet::store_copy::copy_store;
+use fozzy_campaign::fleet::store_copy::{copy_store, store_copy_error};
 use fozzy_campaign::fleet::view::FleetView;
 use fozzy_dashboard::{DashboardServer, DashboardSource};
 use fozzy_report::fleet::{StoreCopyDocument, StoreDismissDocument};
@@ -86,7 +86,7 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
         return Err(CliError::new(ErrorKind::Usage, message)
             .hint("--merge adds what it does not have; a note says where that is not known"));
     }
-    let copied = copy_store(&*from, &*to).map_err(shared_store_error)?;
+    let copied = copy_store(&*from, &*to).map_err(store_copy_error)?;
     let (counts, lost) = ((copied.blobs, copied.bytes), copied.lost_total());
     let mut document = StoreCopyDocument::new(from.place(), to.place(), counts, copied.kinds);
     document.warnings.extend(copied.larger.into_iter().map(|target| {

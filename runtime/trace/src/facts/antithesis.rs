@@ -10,11 +10,17 @@
 //!
 //! The SDK writes an assertion once when it first holds and once when it first does not, so that its counts are small.
 //!
+//! A name that is longer than names may be is cut, with a digest of all of it behind; an assertion without one is called by its id or its
+//! place: what fails is a failure, whatever it is called.
+//!
 //! Invariant: whatever a line has in it, reading it neither panics nor ends the program, unless it says that what must hold did not;
 //! a line that is not understood is a warning with its number. Not here: where the lines come from (`fozzy-world`, `fozzy-host`).
 
+use super::properties::failed;
 use super::{ComparisonOperator, Facts, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut};
 use crate::Digest;
+use crate::choice::NAME_BYTES_MAX;
+use crate::plan::Edition;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -30,6 +36,8 @@ const WARNINGS_MAX: usize = 4;
 const DETAILS_BYTES_MAX: usize = 4096;
 /// Parts of a boolean guidance: one bit each.
 const PARTS_MAX: usize = 64;
+/// Bytes behind what is left of a name that is cut: an ellipsis, a space and the first digits of its digest.
+const NAME_END_BYTES: usize = 3 + 1 + 12;
 
 /// Lines that were not understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,25 +70,16 @@ pub struct SdkEvent {
 }
 
 #[derive(Deserialize)]
-struct Location {
-    #[serde(default)]
-    file: String,
-    #[serde(default)]
-    begin_line: u64,
-}
-
-impl Location {
-    fn place(&self) -> String {
-        format!("{}:{}", self.file, self.begin_line)
-    }
-}
-
-#[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Assertion {
     assert_type: String,
     condition: bool,
-    message: String,
-    location: Location,
+    #[serde(default)]
+    message: Value,
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    location: Value,
     hit: bool,
     must_hit: bool,
     #[serde(default)]
@@ -88,6 +87,20 @@ struct Assertion {
 }
 
 impl Assertion {
+    /// What it is called; before [`Edition::TENTH`] one whose name or place is unusual was not understood.
+    fn name(&self, edition: Edition) -> Result<String, String> {
+        match edition >= Edition::TENTH || self.is_usual() {
+            true => Ok(name_of(&self.message, &self.id, &self.location)),
+            false => Err("has no message of 1 to 255 bytes, or no place".to_owned()),
+        }
+    }
+
+    fn is_usual(&self) -> bool {
+        let has_name = self.message.as_str().is_some_and(|name| (1..=NAME_BYTES_MAX).contains(&name.len()));
+        let is = |key: &str, fits: fn(&Value) -> bool| self.location.get(key).is_none_or(fits);
+        has_name && self.location.is_object() && is("file", Value::is_string) && is("begin_line", Value::is_u64)
+    }
+
     fn kind(&self) -> Result<PropertyKind, String> {
         match (&*self.assert_type, self.must_hit) {
             ("always", true) => Ok(PropertyKind::Always),
@@ -101,9 +114,14 @@ impl Assertion {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Guidance {
     guidance_type: String,
     message: String,
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    location: Value,
     maximize: bool,
     #[serde(default)]
     guidance_data: Value,
@@ -123,12 +141,17 @@ impl From<PropertyError> for LineEnd {
 }
 
 impl Facts {
-    /// Takes the line of that number, without its end. An event is for the history.
+    /// Takes the line of that number, without its end, as the edition understands it. An event is for the history.
     ///
     /// # Errors
     /// The failure that the line tells.
-    pub fn sdk_line(&mut self, number: u64, line: &[u8]) -> Result<Option<SdkEvent>, Box<ReportedFailure>> {
-        match self.understand(line) {
+    pub fn sdk_line(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        edition: Edition,
+    ) -> Result<Option<SdkEvent>, Box<ReportedFailure>> {
+        match self.understand(line, edition) {
             Ok(event) => Ok(event),
             Err(LineEnd::Failure(failure)) => Err(failure),
             Err(LineEnd::Problem(problem)) => {
@@ -138,7 +161,7 @@ impl Facts {
         }
     }
 
-    fn understand(&mut self, line: &[u8]) -> Result<Option<SdkEvent>, LineEnd> {
+    fn understand(&mut self, line: &[u8], edition: Edition) -> Result<Option<SdkEvent>, LineEnd> {
         let problem = |what: &str| LineEnd::Problem(what.to_owned());
         let value: Value = serde_json::from_slice(line)
             .map_err(|error| LineEnd::Problem(format!("is no JSON, at its byte {}", error.column())))?;
@@ -149,8 +172,8 @@ impl Facts {
         };
         match &*key {
             "antithesis_sdk" => Ok(None),
-            "antithesis_assert" => self.sdk_assertion(&read(value)?).map(|()| None),
-            "antithesis_guidance" => self.sdk_guidance(&read(value)?).map(|()| None),
+            "antithesis_assert" => self.sdk_assertion(&read(value)?, edition).map(|()| None),
+            "antithesis_guidance" => self.sdk_guidance(&read(value)?, edition).map(|()| None),
             SDK_SETUP_KEY => match value.get("status").and_then(Value::as_str) {
                 Some("complete") => {
                     let event = event("setup_complete", value.get("details").unwrap_or(&Value::Null));
@@ -162,30 +185,39 @@ impl Facts {
         }
     }
 
-    fn sdk_assertion(&mut self, assertion: &Assertion) -> Result<(), LineEnd> {
-        let (kind, name) = (assertion.kind().map_err(LineEnd::Problem)?, &*assertion.message);
-        let mut failure = self.properties.announce(kind, name, &assertion.location.place())?;
+    fn sdk_assertion(&mut self, assertion: &Assertion, edition: Edition) -> Result<(), LineEnd> {
+        let kind = assertion.kind().map_err(LineEnd::Problem)?;
+        let name = assertion.name(edition).map_err(LineEnd::Problem)?;
+        let name = name.as_str();
+        let holds = match kind {
+            PropertyKind::Reachable => true,
+            PropertyKind::Unreachable => false,
+            PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Sometimes => assertion.condition,
+        };
+        let details = shown(&assertion.details);
+        let seen = PropertyEvaluation { kind, name, holds, distance: None, details: details.as_deref() };
+        let fails = assertion.hit && !holds && kind.must_hold();
+        let mut failure = match self.properties.announce(kind, name, &place_of(&assertion.location)) {
+            // There is no room for its row, and what fails is a failure.
+            Err(PropertyError::TooMany) if fails && edition >= Edition::TENTH => Some(failed(&seen)),
+            announced => announced?,
+        };
         if assertion.hit && failure.is_none() {
-            let holds = match kind {
-                PropertyKind::Reachable => true,
-                PropertyKind::Unreachable => false,
-                PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Sometimes => {
-                    assertion.condition
-                }
-            };
-            let details = shown(&assertion.details);
-            let details = details.as_deref();
-            failure = self.properties.see(PropertyEvaluation { kind, name, holds, distance: None, details })?;
+            failure = self.properties.see(seen)?;
         }
         failure.map_or(Ok(()), |failure| Err(LineEnd::Failure(Box::new(failure))))
     }
 
-    fn sdk_guidance(&mut self, guidance: &Guidance) -> Result<(), LineEnd> {
+    fn sdk_guidance(&mut self, guidance: &Guidance, edition: Edition) -> Result<(), LineEnd> {
         let problem = |what: &str| LineEnd::Problem(what.to_owned());
         if !guidance.hit {
             return Ok(());
         }
-        let name = &*guidance.message;
+        let name = match edition >= Edition::TENTH {
+            true => name_of(&Value::from(&*guidance.message), &guidance.id, &guidance.location),
+            false => guidance.message.clone(),
+        };
+        let name = &*name;
         match (&*guidance.guidance_type, &guidance.guidance_data) {
             ("numeric", Value::Object(data)) => {
                 let side = |key| data.get(key).and_then(Value::as_f64);
@@ -227,8 +259,27 @@ fn read<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, LineEnd> {
     serde_json::from_value(value).map_err(|error| LineEnd::Problem(cut(&error.to_string(), 160)))
 }
 
+/// A place in a source; a line that is none, such as a negative one, is left out.
+fn place_of(location: &Value) -> String {
+    let file = location.get("file").and_then(Value::as_str).unwrap_or_default();
+    match location.get("begin_line").map_or(Some(0), Value::as_u64) {
+        Some(line) => format!("{file}:{line}"),
+        None => file.to_owned(),
+    }
+}
+
+/// What an assertion is called: its message, its id if that is empty, or else its place.
+fn name_of(message: &Value, id: &Value, location: &Value) -> String {
+    let known = [message, id].into_iter().filter_map(Value::as_str).find(|name| !name.is_empty());
+    let name = known.map_or_else(|| format!("assertion at {}", place_of(location)), str::to_owned);
+    match name.len() <= NAME_BYTES_MAX {
+        true => name,
+        false => format!("{} {}", cut(&name, NAME_BYTES_MAX - NAME_END_BYTES), Digest::of(name.as_bytes()).short()),
+    }
+}
+
 fn event(name: &str, details: &Value) -> SdkEvent {
-    let name = cut(name, crate::choice::NAME_BYTES_MAX);
+    let name = cut(name, NAME_BYTES_MAX);
     SdkEvent { name, details: cut(&details.to_string(), DETAILS_BYTES_MAX), ends_setup: false }
 }
 
@@ -267,7 +318,7 @@ mod tests {
     fn told(lines: &[String]) -> (Facts, Option<ReportedFailure>) {
         let mut facts = Facts::default();
         for (number, line) in (1..).zip(lines) {
-            if let Err(failure) = facts.sdk_line(number, line.as_bytes()) {
+            if let Err(failure) = facts.sdk_line(number, line.as_bytes(), Edition::LATEST) {
                 return (facts, Some(*failure));
             }
         }
@@ -305,6 +356,48 @@ mod tests {
     }
 
     #[test]
+    fn what_fails_is_a_failure_whatever_it_is_called() {
+        let fails = assertion("always", true, true, false);
+        let called = |name: &str| fails.replace("\"message\":\"p\"", &format!("\"message\":{name}"));
+        let long = |end: char| called(&format!("\"{}{end}\"", "é".repeat(200)));
+        let site = |line: &str| {
+            let (facts, failure) = told(&[line.to_owned()]);
+            assert_eq!(facts.sdk_warnings, SdkWarnings::default(), "{line}");
+            failure.unwrap_or_else(|| panic!("no failure: {line}")).site
+        };
+        let (first, second) = (site(&long('1')), site(&long('2')));
+        assert!(first != second && first.starts_with("ééé") && first.contains("… "), "{first} {second}");
+        assert!(first.len() <= NAME_BYTES_MAX, "{}", first.len());
+        let of_all = "x".repeat(NAME_BYTES_MAX);
+        assert_eq!(&*site(&called(&format!("\"{of_all}\""))), of_all);
+        assert_eq!((&*site(&called("\"\"")), &*site(&called("null"))), ("p", "p"));
+        let nameless = called("\"\"").replace("\"id\":\"p\"", "\"id\":\"\"");
+        assert_eq!(&*site(&nameless), "assertion at src/main.rs:7");
+        let no_line = |line: &str| line.replace("\"begin_line\":7", "\"begin_line\":-1");
+        assert_eq!((&*site(&no_line(&nameless)), &*site(&no_line(&fails))), ("assertion at src/main.rs", "p"));
+        // Guidance finds the property by the name that was cut, too.
+        let known = long('1').replace("\"hit\":true", "\"hit\":false");
+        let near = guidance("boolean", true, "{\"a\":true}")
+            .replace("\"message\":\"p\"", &format!("\"message\":\"{}1\"", "é".repeat(200)));
+        let (facts, failure) = told(&[known, near]);
+        assert_eq!((facts.sdk_warnings, failure), (SdkWarnings::default(), None));
+        // Also where there is no room for one more property.
+        let mut full = Facts::default();
+        for number in 0..super::super::PROPERTIES_MAX {
+            full.properties.announce(PropertyKind::Sometimes, &format!("n{number}"), "a.rs:1").expect("there is room");
+        }
+        assert_eq!(full.sdk_line(1, fails.as_bytes(), Edition::NINTH), Ok(None));
+        assert!(full.sdk_line(2, fails.as_bytes(), Edition::TENTH).is_err_and(|failure| failure.site == "p"));
+        // Traces of before are as they were.
+        for line in [long('1'), called("\"\""), called("null"), no_line(&fails)] {
+            let mut facts = Facts::default();
+            assert_eq!(facts.sdk_line(1, line.as_bytes(), Edition::NINTH), Ok(None), "{line}");
+            assert_eq!((facts.sdk_warnings.first.len(), facts.properties.iter().count()), (1, 0), "{line}");
+        }
+        assert!(Facts::default().sdk_line(1, fails.as_bytes(), Edition::NINTH).is_err());
+    }
+
+    #[test]
     fn guidance_says_how_far_a_property_has_come() {
         let known = assertion("sometimes", true, false, false);
         let numbers = [(2, 10), (9, 10), (4, 10)].map(|(left, right)| format!("{{\"left\":{left},\"right\":{right}}}"));
@@ -331,7 +424,7 @@ mod tests {
     #[test]
     fn other_lines_are_events() {
         let mut facts = Facts::default();
-        let mut event = |line: &str| facts.sdk_line(1, line.as_bytes()).expect("no failure");
+        let mut event = |line: &str| facts.sdk_line(1, line.as_bytes(), Edition::LATEST).expect("no failure");
         assert_eq!(event(r#"{"antithesis_sdk":{"sdk_version":"0.2.9"}}"#), None);
         let is = |name: &str, details: &str| {
             let (name, details) = (name.to_owned(), details.to_owned());
@@ -348,7 +441,6 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_said_with_its_line() {
         let long = format!("{{\"antithesis_assert\":{}}}", "[".repeat(10_000));
-        let no_name = assertion("always", true, false, false).replace("\"message\":\"p\"", "\"message\":\"\"");
         let twice = format!("{{\"a\":1,\"b\":{}}}", "2".repeat(400));
         let hostile: Vec<Vec<u8>> = vec![
             b"".to_vec(),
@@ -361,7 +453,7 @@ mod tests {
             assertion("never", true, true, true).into_bytes(),
             b"{\"antithesis_assert\":{\"hit\":1}}".to_vec(),
             b"{\"antithesis_setup\":null}".to_vec(),
-            no_name.into_bytes(),
+            b"{\"antithesis_assert\":5}".to_vec(),
             guidance("numeric", true, "{\"left\":1}").into_bytes(),
             guidance("boolean", true, "{\"a\":1}").into_bytes(),
             guidance("boolean", true, "{\"a\":true}").into_bytes(),
@@ -369,10 +461,11 @@ mod tests {
         ];
         for line in hostile {
             let mut facts = Facts::default();
-            assert_eq!(facts.sdk_line(31, &line), Ok(None), "{}", String::from_utf8_lossy(&line));
+            let taken = facts.sdk_line(31, &line, Edition::LATEST);
+            assert_eq!(taken, Ok(None), "{}", String::from_utf8_lossy(&line));
             let said = &facts.sdk_warnings.first;
             assert!(said.len() == 1 && said[0].starts_with("line 31 of ANTITHESIS_SDK_LOCAL_OUTPUT: "), "{said:?}");
-            assert!(said[0].len() < 300, "{said:?}");
+            assert!(said[0].len() < 300 && !said[0].contains("struct"), "{said:?}");
         }
         let (facts, _) = told(&vec![String::from("x"); 10]);
         assert_eq!((facts.sdk_warnings.first.len(), facts.sdk_warnings.more), (WARNINGS_MAX, 6));

@@ -47,7 +47,7 @@ impl PropertyKind {
     }
 
     /// Whether one evaluation that does not hold is a failure.
-    const fn must_hold(self) -> bool {
+    pub(super) const fn must_hold(self) -> bool {
         matches!(self, PropertyKind::Always | PropertyKind::AlwaysOrUnreachable | PropertyKind::Unreachable)
     }
 }
@@ -353,8 +353,9 @@ fn two_kinds(name: &str, first: PropertyKind, second: PropertyKind) -> ReportedF
     ReportedFailure::new(FailureKind::Invalid, &format!("property {name}"), &message)
 }
 
+/// The failure that an evaluation is which does not hold.
 #[cold]
-fn failed(seen: &PropertyEvaluation<'_>) -> ReportedFailure {
+pub(super) fn failed(seen: &PropertyEvaluation<'_>) -> ReportedFailure {
     let title = match seen.kind {
         PropertyKind::Unreachable => format!("`{}` was reached", seen.name),
         _ => format!("`{}` does not hold", seen.name),

@@ -208,6 +208,9 @@ impl RedisStore {
                 _ => return Err(foreign(format!("`{part}` is understood as nothing; known is prefix=NAME"))),
             }
         }
+        if !is_port_fit(url) {
+            return Err(foreign("its port is none: expected a number from 0 to 65535".to_owned()));
+        }
         let info = with_socket_password(url).as_str().into_connection_info().map_err(|error| foreign(said(&error)))?;
         let place = match info.addr() {
             ConnectionAddr::Unix(path) => format!("redis+unix://{}", path.display()),
@@ -679,6 +682,18 @@ impl RedisConnection {
     }
 }
 
+/// Whether the port of an address is one, if it has one. What is before its last `@` may be a password, and is not looked at.
+fn is_port_fit(url: &str) -> bool {
+    let server = ["redis://", "rediss://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    let server = server.map(|rest| rest.rsplit_once('@').map_or(rest, |(_, server)| server));
+    let host = server.and_then(|server| server.split(['/', '#']).next()).unwrap_or_default();
+    match host.rsplit_once(':') {
+        // `[::1]` has none.
+        Some((_, port)) if !port.is_empty() && !port.ends_with(']') => port.parse::<u16>().is_ok(),
+        _ => true,
+    }
+}
+
 /// The address of a socket with its user and password where the client looks for them: behind its path.
 fn with_socket_password(url: &str) -> String {
     let socket = ["redis+unix://", "unix://"].iter().find_map(|scheme| Some((*scheme, url.strip_prefix(scheme)?)));
@@ -745,7 +760,7 @@ const ESCAPES: &str = "in a user and a password, `:` is written %3A, `/` %2F, `?
                        (percent-encoding)";
 
 /// What an error says, and what to do.
-fn said(error: &RedisError) -> String {
+pub(super) fn said(error: &RedisError) -> String {
     let text = error.to_string();
     let advice = [
         ("NOAUTH", "it wants a password: redis://:PASSWORD@HOST, in the environment variable FOZZY_STORE"),
@@ -757,6 +772,11 @@ fn said(error: &RedisError) -> String {
         ("NOPERM", "the user may not do that: it needs hashes, strings and scripts below `fozzy:*`"),
         ("WRONGTYPE", "something else has a key of ours: name another prefix, ?prefix=NAME"),
         ("MOVED", "it is a cluster, which is not supported"),
+        (
+            "invalid peer certificate",
+            "the machine does not trust it: the environment variable SSL_CERT_FILE names the authorities that have signed it; that of \
+             an authority itself is not taken",
+        ),
         ("did not parse", ESCAPES),
     ];
     let found = advice.iter().find(|(word, _)| text.contains(word));

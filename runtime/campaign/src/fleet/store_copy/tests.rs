@@ -129,6 +129,18 @@ fn executions(store: &DirectoryStore) -> u64 {
 }
 
 #[test]
+fn a_copy_that_a_full_disk_ends_goes_on_with_merge_and_says_so() {
+    let Pair { _folder, one, other } = Pair::new();
+    put_failure(&one, FailureState::Shrunk, failure("a", 1, &[]));
+    other.set_full(true);
+    let told = store_copy_error(copy_store(&one, &other).expect_err("there is no room"));
+    assert!(told.hint.as_ref().is_some_and(|hint| hint.contains("--merge")), "{told}");
+    other.set_full(false);
+    assert_eq!(copy_store(&one, &other).expect("copied").blobs, 1);
+    assert_eq!(values(&one), values(&other));
+}
+
+#[test]
 fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let Pair { _folder, one, other } = Pair::new();
     // One of them has searched an older build, too.

@@ -93,6 +93,8 @@ fn refused(address: &str, project: &str) -> String {
 fn servers_and_stores_of_others_are_refused_by_what_they_are() {
     for (address, words) in [
         ("redis://", "Missing hostname"),
+        ("redis://127.0.0.1:99999/0", "its port is none: expected a number from 0 to 65535"),
+        ("redis://name:secret@127.0.0.1:port/0", "its port is none"),
         ("redis://127.0.0.1:1/0?prefex=a", "`prefex=a` is understood as nothing"),
         ("redis://127.0.0.1:1/0?prefix=a*b", "has more than letters"),
         ("redis://name:secret@127.0.0.1:1/0", "cannot reach redis://127.0.0.1:1/0"),
@@ -205,6 +207,9 @@ fn a_server_whose_tls_is_slow_is_waited_for_and_one_that_cannot_be_right_is_not(
     let hopeless = super::super::redis::is_hopeless;
     assert!(hopeless("invalid peer certificate: UnknownIssuer") && hopeless("Permission denied (os error 13)"));
     assert!(!hopeless("Connection refused (os error 111)") && !hopeless("invalid utf-8"));
+    let strange = std::io::Error::other("invalid peer certificate: UnknownIssuer");
+    let said = super::super::redis::said(&::redis::RedisError::from(strange));
+    assert!(said.contains("SSL_CERT_FILE") && hopeless(&said), "{said}");
 }
 
 #[test]
