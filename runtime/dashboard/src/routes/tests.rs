@@ -110,7 +110,7 @@ async fn a_target_has_its_testcases_from_a_place_on() {
 async fn a_patch_that_cannot_be_made_is_not_listed() {
     // The corpus is in a folder of its own, and not below this one.
     let (_place, state) = state(&[]);
-    keep_failure(&state, Digest::of(b"a trace"));
+    keep_failure(&state, state.source.store.put_blob(b"a trace").expect("kept"));
     let fleet = state.source.fleet().expect("read");
     assert_eq!((fleet.failures.len(), &*fleet.failures[0].patches), (1, &["regression".to_owned()][..]));
     let target = state.source.target("app-1", 0).expect("read").expect("it is collected");
