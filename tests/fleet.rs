@@ -311,7 +311,8 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
         let said = format!("{}{}", taken.out(), taken.err());
         assert!(said.contains("last-fail: no run here has failed; this is trap"), "{command}: {said}");
         assert!(
-            said.contains(" in draws.wat, found by ") && said.contains(&format!("in {store}")),
+            said.contains(" in draws.wat (a target that is not here), found by ")
+                && said.contains(&format!("in {store}")),
             "{command}: {said}"
         );
         assert_eq!(said.contains("the same run"), command.contains("replay"), "{command}: {said}");
