@@ -5,7 +5,7 @@
 //!                                          ▲ time is over, or Ctrl-C: it is thrown away, and the search ends with what it has
 //! ```
 //!
-//! Invariant: a clock ends a search, and has no other influence on it.
+//! Invariant: a clock ends a search, and says how much of it goes to what was kept before; it has no other influence on it.
 
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;

@@ -80,23 +80,7 @@ impl StateFile {
     /// Writes a state of now, whole, in the place of the one before. A process that is killed loses nothing of it.
     pub fn write(&self, (runs, steps): (u64, u64), progress: SavedProgress) -> Result<(), CampaignError> {
         let StateFile { path, component, plan, program, seed } = self.clone();
-        let format = FORMAT.to_owned();
-        let SavedProgress { places: stories, findings, known } = progress;
-        let (version, rewriter) = (VERSION, rewriter_of(&known));
-        let state = ExploreState {
-            format,
-            version,
-            component,
-            program,
-            plan,
-            seed,
-            runs,
-            steps,
-            stories,
-            findings,
-            known,
-            rewriter,
-        };
+        let state = ExploreState::of((component, plan, program), (seed, runs, steps), progress);
         state.write_as(&path, Durability::Cached)
     }
 }
@@ -123,9 +107,16 @@ impl ExploreState {
         (seed, runs, steps): (u64, u64, u64),
         (stories, findings): (Vec<DecisionPath>, Vec<DecisionPath>),
     ) -> ExploreState {
-        let (component, plan) = (Digest::of(component), digest_of(plan));
-        let (format, version, program, known) = (FORMAT.to_owned(), VERSION, None, KnownCoverage::default());
-        let rewriter = rewriter_of(&known);
+        let progress = SavedProgress { places: stories, findings, known: KnownCoverage::default() };
+        ExploreState::of((Digest::of(component), digest_of(plan), None), (seed, runs, steps), progress)
+    }
+
+    fn of(
+        (component, plan, program): (Digest, Digest, Option<String>),
+        (seed, runs, steps): (u64, u64, u64),
+        SavedProgress { places: stories, findings, known }: SavedProgress,
+    ) -> ExploreState {
+        let (format, version, rewriter) = (FORMAT.to_owned(), VERSION, rewriter_of(&known));
         ExploreState {
             format,
             version,

@@ -87,9 +87,9 @@ fn the_paths_of_whole_runs_go_to_their_ends_and_take_all_ways_that_were_seen() {
 }
 
 /// Has no time for what was before.
-struct Hurried;
+struct HurriedObserver;
 
-impl ExplorationObserver for Hurried {
+impl ExplorationObserver for HurriedObserver {
     fn on_step(&mut self, _: &Stats) -> bool {
         true
     }
@@ -114,7 +114,7 @@ fn whole_runs_that_there_is_no_time_to_repeat_are_kept_and_what_they_showed_is_k
     let paths: Vec<DecisionPath> = first.paths().collect();
     assert!(paths.len() >= WAYS);
     let mut restored = RestoredPaths::new(Vec::new(), paths.clone()).knowing(first.known());
-    let again = explored(0, FirstPaths::Restored(&mut restored), &mut Hurried);
+    let again = explored(0, FirstPaths::Restored(&mut restored), &mut HurriedObserver);
     assert_eq!((again.paths().collect::<Vec<_>>(), again.stats().runs), (paths, 1));
     assert_eq!((again.stats().edges, again.known(), restored.places().count()), (WAYS as u64, first.known(), 0));
 }
