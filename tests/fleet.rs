@@ -4,6 +4,7 @@
 //! draws.wat    traps for one byte in sixteen   ─▶ found, kept, replayed; mended ─▶ fixed
 //! parse.wat    a fuzz target that traps at "f" ─▶ found by its corpus
 //! starts.wat   traps at once                   ─▶ found; takes nothing from the others
+//! bank.wasm    fails after many steps          ─▶ made smaller, though its exploration never ends
 //! library.wat  broken.wasm                     ─▶ not collected, and why
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod trust;
 
+use crate::corpus;
 use crate::fozzy::{Fozzy, Ran};
 use crate::redis_server::{PASSWORD, RedisServer};
 use crate::tier::{self, Requirement};
@@ -101,6 +103,27 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
     fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
     let again = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(1).json();
     assert_eq!(rows(&again, "failures", "status"), ["still there"], "{again:#}");
+}
+
+#[test]
+fn failures_of_explorations_that_never_end_are_shrunk_by_the_first_slices_also_those_that_cannot_be_smaller() {
+    let fozzy = project();
+    fozzy.write("bank.wasm", fs::read(corpus::scenario("bank", false)).expect("it is built"));
+    let fleet = || fozzy.run(&["fleet", "--time", "3s", "--no-dashboard", "--json"]).exits(1).json();
+    let is_shrunk = |found: &Value| {
+        let mut targets = rows(found, "failures", "target");
+        targets.dedup();
+        targets == ["bank.wasm", "draws.wat"] && rows(found, "failures", "state").iter().all(|state| *state == "shrunk")
+    };
+    // On a busy machine a slice may come to nothing.
+    let found = (0..6).map(|_| fleet()).find(is_shrunk).expect("a few slices are enough");
+    for (command, code) in rows(&found, "failures", "command").into_iter().zip([1, 4]) {
+        fozzy.shell(command).exits(code);
+    }
+    // What it is called says so: a draw cannot be left out.
+    let seeds = fozzy.run(&["seeds", "draws.wat", "--json"]).exits(1).json();
+    let paths = rows(&seeds, "seeds", "path");
+    assert!(paths.len() == 1 && paths[0].ends_with(".min.fozzy"), "{seeds:#}");
 }
 
 #[test]

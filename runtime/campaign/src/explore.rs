@@ -18,6 +18,7 @@ pub mod retrial;
 pub mod saved_failures;
 pub mod settings;
 pub mod setup;
+pub mod shrink_time;
 pub mod state;
 mod state_saver;
 pub mod stateful_target;

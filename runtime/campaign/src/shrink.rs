@@ -246,29 +246,44 @@ pub fn shrink_error(command: &str, path: &Path, error: &ShrinkError) -> Campaign
     }
 }
 
-/// Makes the failure of a trace smaller, as long as `budget` lasts, and writes it beside it: the file, and its steps. `None`
-/// when it does not get smaller.
+/// What making the failure of a trace smaller has come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShrunkTrace {
+    /// The file of the smallest trace, and its steps; none where no other one than that of the failure is written.
+    pub written: Option<(PathBuf, u64)>,
+    /// Whether the smallest one is as small as it gets: all was tried before the time was over.
+    pub is_minimal: bool,
+}
+
+/// Makes the failure of the trace at `found` smaller, as long as `budget` lasts, and writes it beside it. It goes on from `begun`, if there
+/// is one: a trace of the same failure of the same program, at which the time of another search was over; that one is written too where it is
+/// as small as it gets.
 pub fn shrink_beside(
-    trace: &Path,
-    budget: Duration,
+    found: &Path,
+    begun: Option<&Path>,
+    budget: fozzy_trace::Duration,
     shortest: bool,
     stop: &StopFlag,
-) -> Result<Option<(PathBuf, u64)>, CampaignError> {
-    let budget = fozzy_trace::Duration(u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
-    let clock = SearchClock::start(Some(budget), Arc::clone(stop));
+) -> Result<ShrunkTrace, CampaignError> {
+    let trace = begun.unwrap_or(found);
     let recording = selector::read(trace)?;
     let mut targets = ProgramReplayTarget::several(&recording, 1)?;
+    // As in other searches, what was compiled first takes nothing of it.
+    let clock = SearchClock::start(Some(budget), Arc::clone(stop));
     let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording), shortest };
     let shrunk = match shrink(&recording, &mut targets, options, Some(&clock), &mut |_| !clock.is_over()) {
-        Err(ShrinkError::Harness(error)) if error.is_interruption() => return Ok(None),
+        Err(ShrinkError::Harness(error)) if error.is_interruption() => return Ok(ShrunkTrace::default()),
         shrunk => shrunk.map_err(|error| shrink_error("shrink", trace, &error))?,
     };
-    if shrunk.after == shrunk.before {
-        return Ok(None);
+    // Of a run with more decisions than are looked at it is not known whether it is minimal; more time does not change that.
+    let is_minimal = shrunk.is_minimal || shrunk.exceeds_log && !clock.is_over();
+    let is_smaller = shrunk.after != shrunk.before;
+    if !is_smaller && !(is_minimal && begun.is_some()) {
+        return Ok(ShrunkTrace { written: None, is_minimal });
     }
     let (smallest, _) = targets[0].record(&recording, &shrunk.smallest)?;
-    let path = pipeline::write(&smallest, &trace.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
-    Ok(Some((path, shrunk.after.steps as u64)))
+    let path = pipeline::write(&smallest, &found.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
+    Ok(ShrunkTrace { written: Some((path, shrunk.after.steps as u64)), is_minimal })
 }
 
 /// What was done by states, as a document; `None` where there is nothing to say, unless the shortest story was asked for.

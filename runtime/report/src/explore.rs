@@ -149,6 +149,9 @@ pub struct ExploreFinding {
     /// Steps of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimized_steps: Option<u64>,
+    /// Whether the smallest one is as small as it gets; absent where that is not known, as when the time was over before all was tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub minimal: bool,
     /// The scenario file with those steps, when it fails in the same way by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimized_scenario_path: Option<String>,

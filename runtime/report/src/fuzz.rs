@@ -161,6 +161,9 @@ pub struct FuzzFinding {
     /// Bytes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimized_input_bytes: Option<u64>,
+    /// Whether the smallest one is as small as it gets; absent where that is not known, as when the campaign was over before all was tried.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub minimal: bool,
 }
 
 impl FuzzFinding {

@@ -10,6 +10,7 @@
 
 use super::exchange::WorkerExchange;
 use super::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
+use super::shrink_time::reserved;
 use super::state_saver::StateSaver;
 use super::stateful_target::PathConfirmer;
 use super::status_line::{live_line, status_line};
@@ -36,8 +37,6 @@ use std::sync::Arc;
 const STATUS_EVERY_NS: u64 = 2_000_000_000;
 /// Between two reports of a worker to its supervisor.
 const REPORT_EVERY_NS: u64 = 200_000_000;
-/// What is left of the time for making findings smaller, and for the report: one part in this many.
-pub(super) const SHRINK_SHARE: u64 = 4;
 /// Going to the places of the exploration that is continued takes one part in this many of the time, at the most, and the run that is at work then: a short
 /// one is to search, too.
 const RESTORE_SHARE: u64 = 4;
@@ -115,7 +114,7 @@ impl ExplorationSink {
     /// How much of its time an exploration searches.
     fn searched(&self, time: Duration) -> Duration {
         let has_more_to_do = self.shrinks && !self.kept.is_empty();
-        if has_more_to_do { Duration(time.0 - time.0 / SHRINK_SHARE) } else { time }
+        if has_more_to_do { Duration(time.0 - reserved(time).0) } else { time }
     }
 
     /// Says how it goes.

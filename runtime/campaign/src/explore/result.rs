@@ -2,6 +2,7 @@
 //!
 //! Not here: how it is transmitted (`crate::workers`), and what workers leave for each other (`exchange`).
 
+use super::shrink_time::ShrinkTime;
 use crate::workers::WorkerProtocol;
 use fozzy_report::{FaultOverlap, UnreachedBranch};
 use fozzy_search::explore::{DecisionPath, KnownCoverage, Reward, Stats};
@@ -57,6 +58,9 @@ pub struct ExplorationResult {
     /// Workers that were started in their place.
     #[serde(skip)]
     pub workers_restarted: u32,
+    /// What is left of its time for making its failures smaller.
+    #[serde(skip)]
+    pub shrink_time: ShrinkTime,
     /// Why it could not be brought to its end.
     #[serde(skip)]
     pub failure: Option<String>,

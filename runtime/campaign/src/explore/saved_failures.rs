@@ -3,13 +3,14 @@
 //! ```text
 //! .fozzy/seeds/bank/seed-5e1f0c22a9d4.fozzy     named by its content, one a failure signature
 //!                   seed-5e1f0c22a9d4.plan      the plan file that it was found under, if there was one
-//!                   seed-77ab3c0912de.min.fozzy the same, made as small as it gets
+//!                   seed-77ab3c0912de.min.fozzy the same, made as small as it gets; without `.min` it may become smaller
 //!                   target                      what was explored, for `fozzy seeds`
 //!                   program                     the place of the program that this folder is of (`program_place`)
 //! ```
 //!
-//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed; two programs
-//! of one file name have a folder each. A folder of an older version has no `program`: it belongs to what its `target` is.
+//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed, or when a smaller
+//! one of the same failure takes its place; two programs of one file name have a folder each. A folder of an older version has no `program`:
+//! it belongs to what its `target` is.
 //! Not here: `regressions/`, which belong to a suite (`suite`); when a failure counts as fixed (`retrial`).
 
 use super::other_program::other_program;
@@ -32,6 +33,9 @@ use std::path::{Path, PathBuf};
 const TARGET_FILE: &str = "target";
 /// The file that says which program of this name a folder is of.
 const PROGRAM_FILE: &str = "program";
+/// What ends the name of a trace that is as small as it gets, and of one of which that is not known.
+const MINIMAL_ENDING: &str = "min.fozzy";
+const TRACE_ENDING: &str = "fozzy";
 /// What ends the name of a file with the plan beside a trace.
 const PLAN_ENDING: &str = "plan";
 /// Bytes that a path in such a file may have.
@@ -53,6 +57,18 @@ pub struct RunOfToday<'a> {
     pub planned: &'a RunPlan,
     /// The file that it was read from.
     pub plan_file: Option<&'a Path>,
+}
+
+/// A failure that an exploration has found, to be kept.
+pub struct FoundFailure<'a> {
+    /// Its smallest trace.
+    pub trace: &'a Path,
+    /// Whether that is as small as it gets.
+    pub is_minimal: bool,
+    /// What fails.
+    pub signature: Option<&'a FailureSignature>,
+    /// The trace of the kept failure of which it was made; none where it is of a run of this exploration.
+    pub begun: Option<&'a Path>,
 }
 
 /// A kept failure, and how it stands.
@@ -90,8 +106,24 @@ impl SavedFailure {
     /// The failure as documents list it.
     pub fn document(&self) -> SeedState {
         let (path, signature) = (self.path.display().to_string(), self.signature.clone());
-        let (shrunk, note) = (path.ends_with(".min.fozzy"), self.note.clone());
+        let (shrunk, note) = (self.is_minimal(), self.note.clone());
         SeedState { path, signature, state: self.state.word().to_owned(), shrunk, note }
+    }
+
+    /// Whether it was made as small as it gets.
+    pub fn is_minimal(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&format!(".{MINIMAL_ENDING}")))
+    }
+
+    /// Whether it may become smaller, and is the failure of `found`, recorded of the same program.
+    pub fn is_begun_of(&self, found: &Recording) -> bool {
+        let is_same = |kept: Recording| {
+            (&kept.component, &kept.target.source, &kept.engine)
+                == (&found.component, &found.target.source, &found.engine)
+        };
+        let is_failure = self.state == RegressionStatus::StillThere && self.other_conditions.is_none();
+        let is_alike = self.signature.is_some() && self.signature == found.outcome.verdict.signature;
+        is_failure && is_alike && !self.is_minimal() && selector::read(&self.path).is_ok_and(is_same)
     }
 
     /// Whether it decides how a run of today ends.
@@ -163,7 +195,7 @@ impl SavedFailures {
     /// The traces, by name.
     pub fn traces(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == "fozzy") && path.is_file();
+        let is_trace = |path: &PathBuf| path.extension().is_some_and(|e| e == TRACE_ENDING) && path.is_file();
         let mut traces: Vec<PathBuf> = entries.filter(is_trace).collect();
         traces.sort();
         traces
@@ -228,30 +260,42 @@ impl SavedFailures {
         })
     }
 
-    /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there.
+    /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there. Of one that is still there and may
+    /// become smaller it takes the place, in `known` too, if it is as small as it gets, or was made of that one.
     pub fn keep(
         &self,
-        trace: &Path,
-        shrunk: bool,
-        signature: Option<&FailureSignature>,
-        known: &[SavedFailure],
+        found: &FoundFailure<'_>,
+        known: &mut [SavedFailure],
         (target, plan): (&Path, Option<&Path>),
     ) -> Result<(), CampaignError> {
-        let is_known = |standing: &&SavedFailure| {
+        let FoundFailure { trace, is_minimal, signature, begun } = *found;
+        let is_known = |standing: &SavedFailure| {
             let is_of_today = standing.state != RegressionStatus::Stale && standing.other_conditions.is_none();
             is_of_today && standing.signature_today.as_ref() == signature
         };
         let path = |path: &Path| format!("{}\n", self.written(path)).into_bytes();
-        let mut files = Vec::new();
-        if let Some(known) = known.iter().find(is_known) {
+        let may_replace = |standing: &SavedFailure| {
+            let is_larger = is_minimal || begun == Some(standing.path.as_path());
+            is_larger && !standing.is_minimal() && standing.state == RegressionStatus::StillThere
+        };
+        let (mut files, mut kept_at) = (Vec::new(), None);
+        let (known, replaced) = match known.iter_mut().find(|standing| is_known(standing)) {
+            Some(standing) if may_replace(standing) => (None, Some(standing)),
+            known => (known, None),
+        };
+        if let Some(known) = known {
             // One of an older version does not know its plan.
             let file = known.path.with_extension(PLAN_ENDING);
             files.extend(plan.filter(|_| !file.exists()).map(|plan| (file, path(plan))));
         } else {
             let bytes =
                 std::fs::read(trace).map_err(|error| at_path(ErrorKind::Seeds, "cannot read", trace, &error))?;
-            let (ending, digest) = (if shrunk { "min.fozzy" } else { "fozzy" }, Digest::of(&bytes).short());
+            let (ending, digest) = (if is_minimal { MINIMAL_ENDING } else { TRACE_ENDING }, Digest::of(&bytes).short());
             let trace = self.folder.join(format!("seed-{digest}.{ending}"));
+            if replaced.as_ref().is_some_and(|replaced| replaced.path == trace) {
+                return Ok(());
+            }
+            kept_at = Some(trace.clone());
             files.extend(plan.map(|plan| (trace.with_extension(PLAN_ENDING), path(plan))));
             files.push((trace, bytes));
             files.push((self.folder.join(TARGET_FILE), path(target)));
@@ -263,6 +307,10 @@ impl SavedFailures {
         for (path, bytes) in files {
             write_atomic(&path, &bytes, Durability::Synced)
                 .map_err(|error| at_path(ErrorKind::Seeds, "cannot write", &path, &error))?;
+        }
+        if let (Some(replaced), Some(path)) = (replaced, kept_at) {
+            replaced.remove()?;
+            replaced.path = path;
         }
         Ok(())
     }
@@ -374,4 +422,54 @@ fn standing(
     let plan_file =
         plan_file.or_else(|| run.and_then(|run| run.plan_file).map(Path::to_owned)).filter(|_| has_machines);
     Ok(SavedFailure { path, signature, signature_today, otherwise, plan_file, state, status, other_conditions, note })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_trace::FindingKind;
+
+    #[test]
+    fn a_kept_failure_is_replaced_by_what_was_made_of_it_or_cannot_be_smaller_and_its_name_says_which() {
+        let place = tempfile::tempdir().expect("a folder");
+        let seeds = SavedFailures { folder: place.path().join("seeds"), root: None, place: None };
+        let signature = FailureSignature { kind: FindingKind::Trap, site: "unreachable".to_owned() };
+        let standing = |path: &Path, state| SavedFailure {
+            path: path.to_owned(),
+            signature: Some(signature.clone()),
+            signature_today: Some(signature.clone()),
+            otherwise: None,
+            plan_file: None,
+            state,
+            status: Status::Crash,
+            other_conditions: None,
+            note: None,
+        };
+        let there = RegressionStatus::StillThere;
+        let keep = |bytes: &str, is_minimal, begun: Option<&Path>, known: &mut [SavedFailure]| {
+            let trace = place.path().join("found.fozzy");
+            std::fs::write(&trace, bytes).expect("written");
+            let found = FoundFailure { trace: &trace, is_minimal, signature: Some(&signature), begun };
+            seeds.keep(&found, known, (Path::new("app.wat"), None)).expect("kept");
+            let mut traces = seeds.traces();
+            assert_eq!(traces.len(), 1, "{traces:?}");
+            let trace = traces.remove(0);
+            let is_named_minimal = trace.display().to_string().ends_with(".min.fozzy");
+            (std::fs::read_to_string(&trace).expect("it is there"), is_named_minimal, trace)
+        };
+        let (_, is_minimal, first) = keep("as it was found", false, None, &mut []);
+        assert!(!is_minimal);
+        // One that is as large says no more.
+        let mut known = [standing(&first, there)];
+        assert_eq!(keep("found again", false, None, &mut known).0, "as it was found");
+        let (text, is_minimal, second) = keep("smaller", false, Some(&*first), &mut known);
+        assert_eq!((&*text, is_minimal, &known[0].path), ("smaller", false, &second));
+        assert!(!known[0].is_minimal());
+        let mut fixed = [standing(&second, RegressionStatus::Fixed)];
+        assert_eq!(keep("another", true, None, &mut fixed).0, "smaller");
+        let (text, is_minimal, third) = keep("the smallest", true, None, &mut known);
+        assert_eq!((&*text, is_minimal, &known[0].path), ("the smallest", true, &third));
+        assert!(known[0].is_minimal());
+        assert_eq!(keep("another", true, Some(&*third), &mut known).0, "the smallest");
+    }
 }

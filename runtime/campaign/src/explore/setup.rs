@@ -8,13 +8,14 @@
 //! Invariant: with one worker, what is found depends on target, plan, seed and request; the clock only ends it.
 //! Not here: which way is tried next (`fozzy-search`), what of it is kept (`campaign_sink`), flags.
 
-use super::campaign_sink::{ExplorationSink, ProgressMark, SHRINK_SHARE, WorkerEnds};
+use super::campaign_sink::{ExplorationSink, ProgressMark, WorkerEnds};
 use super::cluster::{self, ClusterRequest};
 use super::exchange::WorkerExchange;
 use super::first_run::FirstRun;
 use super::generated::covering;
 use super::program_target::ProgramTarget;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, without_doubles};
+use super::shrink_time::{ShrinkTime, reserved};
 use super::state::{ExploreState, StateFile};
 use super::state_saver::StateSaver;
 use super::stateful_target::{ExploredTarget, PathConfirmer, ScenarioTarget, walk_error};
@@ -386,11 +387,13 @@ impl ExplorationSetup {
             true => ExplorationEnd::FirstFailure,
             false => exploration.run(&mut *target, FirstPaths::Restored(&mut paths), &mut sink)?,
         };
+        let shrink_time = ShrinkTime::after(sink.time, Duration(sink.clock.elapsed_ns()));
         sink.remarks.live("");
         if sink.worker.is_none() {
             sink.say_last(exploration.stats());
         }
         let mut explored = result(&exploration, &sink, &*target, &paths, ended);
+        explored.shrink_time = shrink_time;
         explored.given_up = sink.given_up(&self.prepared.interrupt);
         explored.first_runs = u64::from(is_run);
         explored.properties.merge(&properties_of(&self.probe));
@@ -416,7 +419,7 @@ impl ExplorationSetup {
         let ExploreRun { destination, until, verbose, remarks, shrinks, state, .. } = run;
         let (component, plan) = (&self.prepared.loaded.component, &self.prepared.planned.plan);
         let state = state.map(|path| StateFile::new(path, component, plan, self.options.seed.0));
-        let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), |time| Duration(time.0 / SHRINK_SHARE));
+        let reserved = self.time.filter(|_| shrinks).map_or(Duration(0), reserved);
         let time = self.time.map(|time| Duration(time.0.saturating_sub(self.clock.elapsed_ns())));
         let state_before = self.resumed.map(|ExploreState { stories, findings, known, .. }| SavedProgress {
             places: stories,

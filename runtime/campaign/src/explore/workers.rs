@@ -14,6 +14,7 @@ use super::campaign_sink::named;
 use super::exchange;
 use super::first_run::FirstRun;
 use super::result::{ExplorationResult, ExploreProtocol, FailureTrace, UnkeptFailure, without_doubles};
+use super::shrink_time::ShrinkTime;
 use super::state::StateFile;
 use super::state_saver::StateSaver;
 use super::status_line::{live_line, status_line};
@@ -136,7 +137,8 @@ impl ExploreWorkers<'_> {
         let is_over = self.first_only && !collector.failures.is_empty();
         if is_over || supervisor.runs == Some(0) && self.first.is_some() {
             let ended = if is_over { "finding" } else { "runs" }.to_owned();
-            let nobody = SupervisorReport { slots: Vec::new(), end: SupervisorEnd::Complete, lost: 0, restarted: 0 };
+            let (end, worked) = (SupervisorEnd::Complete, std::time::Duration::ZERO);
+            let nobody = SupervisorReport { slots: Vec::new(), end, worked, lost: 0, restarted: 0 };
             return Ok(ExplorationResult { has_run: true, ended, ..collector.merge(&folder, nobody) });
         }
         let report = supervisor.run(&mut collector)?;
@@ -349,6 +351,8 @@ impl Collector<'_> {
         all.stories = places_of_all(all.stories, &before.places, has_lost);
         all.known.unite(&before.known);
         (all.workers_lost, all.workers_restarted) = (report.lost, report.restarted);
+        let worked = Duration(u64::try_from(report.worked.as_nanos()).unwrap_or(u64::MAX));
+        all.shrink_time = ShrinkTime::after(self.plan.time, worked);
         match report.end {
             // Each has ended for the same reason, or for several: the first says it.
             SupervisorEnd::Complete if !all.ended.is_empty() => {}

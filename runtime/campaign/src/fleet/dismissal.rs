@@ -134,6 +134,7 @@ mod tests {
             target: format!("{id}.wasm"),
             signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
             trace,
+            is_minimal: true,
             status: "still there".to_owned(),
             program: None,
             tried_at_s: None,

@@ -273,6 +273,9 @@ pub struct FleetFailureRecord {
     pub signature: FailureSignature,
     /// Its smallest trace.
     pub trace: Digest,
+    /// Whether that is as small as it gets. One that was made smaller, and may become smaller still, is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_minimal: bool,
     /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`.
     pub status: String,
     /// The program that this was seen on.
@@ -331,7 +334,7 @@ impl StoredFailure {
 pub enum FailureState {
     /// As it was found.
     Unshrunk,
-    /// As small as it gets.
+    /// Made smaller, or as small as it gets.
     Shrunk,
     /// The program of today passes.
     Fixed,

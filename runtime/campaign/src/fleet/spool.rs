@@ -109,8 +109,43 @@ pub(super) struct SpooledFailure {
     /// Absent when this process has brought the store the same before, and when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<Digest>,
+    /// Whether it was made smaller, or is as small as it gets.
     is_shrunk: bool,
+    /// Whether it is as small as it gets.
+    #[serde(default)]
+    is_minimal: bool,
     times: u64,
+}
+
+/// A failure of a target whose trace the store has: the target's id, its signature, and how small that trace is.
+type BroughtTrace = (String, String, TraceSize);
+
+/// How small the trace of a failure is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum TraceSize {
+    AsFound,
+    Smaller,
+    Minimal,
+}
+
+impl TraceSize {
+    const fn of(is_shrunk: bool, is_minimal: bool) -> TraceSize {
+        match (is_shrunk, is_minimal) {
+            (_, true) => TraceSize::Minimal,
+            (true, false) => TraceSize::Smaller,
+            (false, false) => TraceSize::AsFound,
+        }
+    }
+}
+
+/// What the report of a slice says of the traces of a failure.
+struct ReportedTraces<'a> {
+    /// As it was found.
+    found: &'a str,
+    /// Made smaller.
+    smaller: Option<&'a str>,
+    /// Whether the smallest of them is as small as it gets.
+    is_minimal: bool,
 }
 
 /// The answer to who wants to change the records of a target.
@@ -311,8 +346,8 @@ pub(super) struct Spool {
     worker: String,
     /// The number of the last slice, and how many wait.
     counts: Mutex<(u64, u64)>,
-    /// What was merged: failures by target, signature and whether they are shrunk.
-    known: Mutex<BTreeSet<(String, String, bool)>>,
+    /// What was merged.
+    known: Mutex<BTreeSet<BroughtTrace>>,
     /// Targets whose records were another worker's when they were asked for last: these are not waited for again.
     held: Mutex<BTreeSet<String>>,
     /// Held by who merges.
@@ -409,10 +444,15 @@ impl Spool {
     /// Keeps the failures that a slice reports: their traces stay, whatever becomes of its run.
     pub(super) fn failures(&self, target: &str, summary: &RunSummary) -> Result<Vec<SpooledFailure>, CampaignError> {
         let fuzz = summary.fuzz.iter().flat_map(|fuzz| &fuzz.findings);
-        let fuzz = fuzz.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
+        let fuzz = fuzz.map(|it| {
+            let smaller = it.minimized_trace_path.as_deref();
+            (&it.signature, ReportedTraces { found: &it.trace_path, smaller, is_minimal: it.minimal }, it.times)
+        });
         let explored = summary.explore.iter().flat_map(|explore| &explore.failures);
-        let explored =
-            explored.map(|it| (&it.signature, (&*it.trace_path, it.minimized_trace_path.as_deref()), it.times));
+        let explored = explored.map(|it| {
+            let smaller = it.minimized_trace_path.as_deref();
+            (&it.signature, ReportedTraces { found: &it.trace_path, smaller, is_minimal: it.minimal }, it.times)
+        });
         let found =
             fuzz.chain(explored).filter_map(|(signature, traces, times)| Some((signature.as_ref()?, traces, times)));
         found.map(|(signature, traces, times)| self.keep_failure((target, signature), traces, times)).collect()
@@ -422,21 +462,22 @@ impl Spool {
     fn keep_failure(
         &self,
         (target, signature): (&str, &FailureSignature),
-        (trace, smaller): (&str, Option<&str>),
+        ReportedTraces { found, smaller, is_minimal }: ReportedTraces<'_>,
         times: u64,
     ) -> Result<SpooledFailure, CampaignError> {
-        let (signature, is_shrunk) = (signature.clone(), smaller.is_some());
-        let known = (target.to_owned(), signature.to_string(), is_shrunk);
+        let (signature, is_shrunk) = (signature.clone(), smaller.is_some() || is_minimal);
+        let known = (target.to_owned(), signature.to_string(), TraceSize::of(is_shrunk, is_minimal));
         if self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&known) {
-            return Ok(SpooledFailure { signature, trace: None, is_shrunk, times });
+            return Ok(SpooledFailure { signature, trace: None, is_shrunk, is_minimal, times });
         }
         let read = |path: &str| crate::selector::bytes(Path::new(path)).ok();
-        let (bytes, is_shrunk) = match smaller.and_then(read) {
-            Some(bytes) => (Some(bytes), true),
-            None => (read(trace), false),
-        };
+        let smallest = read(smaller.unwrap_or(found));
+        // Where the smallest one is gone, the other one stands for it, as it was found.
+        let is_there = smallest.is_some();
+        let bytes = smallest.or_else(|| read(found));
         let trace = bytes.map(|bytes| unless_full(self.store.put_blob(&bytes))).transpose()?.flatten();
-        Ok(SpooledFailure { signature, trace, is_shrunk, times })
+        let (is_shrunk, is_minimal) = (is_shrunk && is_there, is_minimal && is_there);
+        Ok(SpooledFailure { signature, trace, is_shrunk, is_minimal, times })
     }
 
     /// Keeps a slice.
@@ -559,7 +600,8 @@ impl Spool {
                 if failure.trace.is_none() || merged.lost.contains(&failure.signature) {
                     continue;
                 }
-                let known = (slice.target.clone(), failure.signature.to_string(), failure.is_shrunk);
+                let size = TraceSize::of(failure.is_shrunk, failure.is_minimal);
+                let known = (slice.target.clone(), failure.signature.to_string(), size);
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(known);
                 failure.trace.map_or(Ok(false), |trace| self.store.delete_blob(&trace)).map_err(store_error)?;
             }
@@ -622,12 +664,19 @@ impl Spool {
                 let is_of_today = is_of_today && !slice.is_before(old);
                 let is_back = is_of_today && !old.stands(*was);
                 let before = old.trace;
-                let is_better = is_back || *was == FailureState::Unshrunk && failure.is_shrunk;
+                let is_smallest = failure.is_minimal && !old.is_minimal && failure.trace.is_some();
+                let is_smaller = match *was {
+                    FailureState::Unshrunk => failure.is_shrunk,
+                    FailureState::Shrunk => is_smallest,
+                    FailureState::Fixed => false,
+                };
+                let is_better = is_back || is_smaller;
                 // Once in the life of a worker, whose later slices bring no trace.
                 let is_lost = !is_better && failure.trace.is_some() && blob(store, before)?.is_none();
                 if is_better || is_lost {
                     let moved = self.move_trace(store, failure)?;
                     old.trace = moved.unwrap_or(before);
+                    old.is_minimal = if moved.is_some() { failure.is_minimal } else { old.is_minimal && !is_back };
                     // What is fixed stays so.
                     let is_moved = moved.is_some() && *was != FailureState::Fixed;
                     *was = if is_better || is_moved { state } else { *was };
@@ -665,6 +714,7 @@ impl Spool {
                 target: slice.name.clone(),
                 signature: failure.signature.clone(),
                 trace,
+                is_minimal: failure.is_minimal,
                 status: RegressionStatus::StillThere.word().to_owned(),
                 program: slice.searched(),
                 tried_at_s: None,
@@ -740,7 +790,7 @@ impl Spool {
             let slice = text.and_then(|text| serde_json::from_slice::<SpooledSlice>(&text).ok()).unwrap_or_default();
             let build = slice.build.or(slice.program);
             let is_of_today = build.is_none_or(|build| build_of(&slice.target).is_none_or(|today| today == build));
-            for SpooledFailure { signature, trace, is_shrunk, times } in slice.failures {
+            for SpooledFailure { signature, trace, is_shrunk, times, .. } in slice.failures {
                 let is_written = trace.is_some_and(|trace| !self.store.has_waiting_blob(&trace));
                 let Some(path) = trace.and_then(|trace| self.store.blob_path(&trace)) else { continue };
                 let (target, is_same) = (&slice.name, |known: &&mut WaitingFailure| {

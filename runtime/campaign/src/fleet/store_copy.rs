@@ -392,12 +392,14 @@ fn join_failures(
         overlap => overlap.count(from.1.times, to.1.times),
     };
     let ((state, later), (before, earlier)) = if is_later { (from, to) } else { (to, from) };
-    let (state, trace) = match (state, before) {
-        (FailureState::Unshrunk, FailureState::Shrunk) => (FailureState::Shrunk, earlier.trace),
-        (state, _) => (state, later.trace),
+    let (state, smallest) = match (state, before) {
+        (FailureState::Unshrunk, FailureState::Shrunk) => (FailureState::Shrunk, earlier),
+        (FailureState::Shrunk, FailureState::Shrunk) if earlier.is_minimal && !later.is_minimal => (state, earlier),
+        (state, _) => (state, later),
     };
     let joined = FleetFailureRecord {
-        trace,
+        trace: smallest.trace,
+        is_minimal: smallest.is_minimal,
         times,
         found_at: from.1.found_at.clone().min(to.1.found_at.clone()),
         counted: from.1.counted.union(&to.1.counted),

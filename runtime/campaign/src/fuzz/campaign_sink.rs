@@ -353,7 +353,7 @@ impl FuzzObserver for CampaignSink {
             self.remark(&target.lines(&input));
         }
         let shown = ShownInput::of(&found.input, self.language);
-        self.kept.push(SavedFinding { trace, input, shown, arguments, smaller: None });
+        self.kept.push(SavedFinding { trace, input, shown, arguments, smaller: None, is_minimal: false });
         self.found.push(found.clone());
         self.report_finding();
         self.findings_ns += self.config.clock.elapsed_ns() - begin;
@@ -399,6 +399,12 @@ impl FuzzObserver for CampaignSink {
         self.report_finding();
         self.findings_ns += self.config.clock.elapsed_ns() - begin;
         Ok(())
+    }
+
+    fn on_minimal(&mut self) {
+        let Some(kept) = self.kept.last_mut().filter(|kept| !kept.trace.as_os_str().is_empty()) else { return };
+        kept.is_minimal = true;
+        self.report_finding();
     }
 }
 

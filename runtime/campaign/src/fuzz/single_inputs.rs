@@ -64,7 +64,7 @@ pub fn run_inputs(
             let trace = folder.join(format!("{kind}-{}.fozzy", Digest::of(&input).short()));
             let trace = pipeline::write(&recording, &trace, CollisionPolicy::Overwrite)?;
             let (shown, arguments) = (ShownInput::of(&input, language), confirmer.written(&input));
-            kept.push(SavedFinding { trace, input: path.clone(), shown, arguments, smaller: None });
+            kept.push(SavedFinding { trace, input: path.clone(), shown, arguments, smaller: None, is_minimal: false });
             found.push(FailureRecord { input, found_at: number, times: 1, verdict, is_confirmed: true });
         }
         last = Some(execution);

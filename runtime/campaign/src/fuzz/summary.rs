@@ -81,6 +81,8 @@ pub struct SavedFinding {
     pub arguments: Option<String>,
     /// The same failure by fewer bytes.
     pub smaller: Option<Smaller>,
+    /// Whether the smallest of these inputs is as small as it gets.
+    pub is_minimal: bool,
 }
 
 /// The same failure by a smaller input.
@@ -234,5 +236,7 @@ fn finding(found: &FailureRecord, kept: &SavedFinding) -> FuzzFinding {
         minimized_trace_path: written.map(|smaller| smaller.trace.display().to_string()),
         minimized_input_path: written.map(|smaller| smaller.input.display().to_string()),
         minimized_input_bytes: smaller.map(|smaller| smaller.bytes),
+        // Of files that are not there nothing is said.
+        minimal: kept.is_minimal && smaller.is_some() == written.is_some(),
     }
 }

@@ -229,6 +229,7 @@ impl Collector<'_> {
                 minimized_trace_path: None,
                 minimized_input_path: None,
                 minimized_input_bytes: None,
+                minimal: false,
             };
             let shown = verdict.findings.first().cloned().map(|finding| (finding, verdict.status));
             self.keep(0, FindingReport { told, shown, unkept: None })?;

@@ -136,6 +136,8 @@ pub struct SupervisorReport<P: WorkerProtocol> {
     pub slots: Vec<WorkerSlot<P>>,
     /// Why all have ended.
     pub end: SupervisorEnd,
+    /// Real time from when the first worker was ready until they were asked to end, or had ended by themselves.
+    pub worked: Duration,
     /// Workers that ended before their time.
     pub lost: u32,
     /// Workers that were started in the place of lost ones.
@@ -185,9 +187,11 @@ impl Supervisor<'_> {
             fleet.start(at).map_err(|error| HarnessError::new(format!("cannot start a worker: {error}")))?;
         }
         let followed = fleet.follow(&messages, observer);
-        let Fleet { slots, end, lost, restarted, .. } = fleet;
-        let end = end.map_or(SupervisorEnd::Complete, |(end, _)| end);
-        followed.map(|()| SupervisorReport { slots, end, lost, restarted })
+        let now = fleet.now();
+        let Fleet { slots, end, ready_at, lost, restarted, .. } = fleet;
+        let (end, ended_at) = end.unwrap_or((SupervisorEnd::Complete, now));
+        let worked = ready_at.map_or(Duration::ZERO, |ready| ended_at.saturating_sub(ready));
+        followed.map(|()| SupervisorReport { slots, end, worked, lost, restarted })
     }
 }
 

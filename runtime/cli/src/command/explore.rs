@@ -20,7 +20,7 @@ use fozzy_campaign::explore::cluster::ClusterRequest;
 use fozzy_campaign::explore::exchange::WorkerExchange;
 use fozzy_campaign::explore::generated::{COVERING_MAX, GeneratedTests, covering};
 use fozzy_campaign::explore::result::{ExploreProtocol, FailureTrace, UnkeptFailure};
-use fozzy_campaign::explore::saved_failures::{RunOfToday, SavedFailure, SavedFailures};
+use fozzy_campaign::explore::saved_failures::{FoundFailure, RunOfToday, SavedFailure, SavedFailures};
 use fozzy_campaign::explore::settings::{ExploreBounds, ExploreSettings};
 use fozzy_campaign::explore::setup::{ExplorationSetup, ExploreRequest, ExploreRun, WorkerPart};
 use fozzy_campaign::explore::state::ExploreState;
@@ -36,7 +36,7 @@ use fozzy_campaign::scenario_steps::write_smaller;
 use fozzy_campaign::search_clock::given_up_warning;
 use fozzy_campaign::selector;
 use fozzy_campaign::sequence::failing_run;
-use fozzy_campaign::shrink::shrink_beside;
+use fozzy_campaign::shrink::{ShrunkTrace, shrink_beside};
 use fozzy_campaign::store::store_error;
 use fozzy_campaign::trace_destination::TraceDestination;
 use fozzy_campaign::wall_clock::Stopwatch;
@@ -52,12 +52,6 @@ use fozzy_trace::{Execution, Executor, Seed, Status, Verdict, counted};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
-
-/// Real time that is spent on making one finding smaller.
-const SHRINK_TIME: Duration = Duration::from_secs(30);
-/// With less it is not begun.
-const SHRINK_TIME_MIN: Duration = Duration::from_millis(20);
 
 pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode, CliError> {
     if let Some(worker) = Worker::of_process()? {
@@ -80,7 +74,7 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let base = base(&prepared, context, args);
     let has_seeds = context.project.config.explore.seeds && !args.no_seeds;
     let seeds = SavedFailures::of_loaded(&context.project.config.base_dir, &base.prepared.loaded);
-    let standings = match has_seeds {
+    let mut standings = match has_seeds {
         true => {
             let run = RunOfToday { planned: &base.prepared.planned, plan_file: args.world.plan.as_deref() };
             seeds.standings(&context.project, &base.prepared.loaded, Some(&run))?
@@ -132,9 +126,8 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };
 
     let mut document = explored.summary(base.schedule, base.workers, base.before);
-    document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     let mut findings: Vec<(Verdict, Option<(Recording, &Path)>)> = Vec::new();
-    let mut unshrunk = 0;
+    let (mut unshrunk, mut shrink_time) = (0, explored.shrink_time);
     let mut lost = DeferredError::default();
     lost.note(state_written);
     for (number, found) in explored.traces.iter().enumerate() {
@@ -148,12 +141,22 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         let steps = recording.plan.scenario.as_ref().map_or(0, |scenario| scenario.flows);
         let (mut failure, mut told) = (finding(found, steps), None);
         let wants = !args.no_shrink && !interrupt::is_asked_to_stop();
-        let budget = shrink_time(&bounds, watch.elapsed(), explored.traces.len() - number);
-        let is_shrunk = wants && budget > Duration::ZERO;
-        unshrunk += u64::from(wants && !is_shrunk);
+        let budget = shrink_time.share(explored.traces.len() - number).filter(|_| wants);
+        // Where no time bounds it, what a failure becomes is not to depend on what was kept before.
+        let goes_on = bounds.time.is_some() && budget.is_some();
+        let is_begun = |saved: &&SavedFailure| goes_on && saved.is_begun_of(&recording);
+        let begun = standings.iter().find(is_begun).map(|saved| saved.path.clone());
+        let begin = Stopwatch::start();
         // Once nothing could be written, nothing more is tried.
-        let smaller = (is_shrunk && !lost.is_set()).then(|| shrink_beside(&found.path, budget, args.shortest, &stop));
-        if let Some((path, steps)) = smaller.and_then(|smaller| lost.note(smaller)).flatten() {
+        let smaller = budget.filter(|_| !lost.is_set());
+        let smaller = smaller.map(|budget| shrink_beside(&found.path, begun.as_deref(), budget, args.shortest, &stop));
+        let ShrunkTrace { written, is_minimal } = smaller.and_then(|smaller| lost.note(smaller)).unwrap_or_default();
+        shrink_time = shrink_time.without(begin.elapsed_ns());
+        failure.minimal = is_minimal;
+        let is_late = wants && !lost.is_set() && !interrupt::is_asked_to_stop();
+        unshrunk += u64::from(is_late && written.is_none() && !is_minimal);
+        let begun = begun.filter(|_| written.is_some());
+        if let Some((path, steps)) = written {
             let smallest = selector::read(&path)?;
             let file = lost.note(write_smaller(&context.project, &smallest, &path)).flatten();
             failure.minimized_scenario_path = file.map(|path| path.display().to_string());
@@ -166,13 +169,16 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
         }
         if has_seeds && is_kept {
             let smallest = failure.minimized_trace_path.as_ref().unwrap_or(&failure.trace_path);
+            let (trace, signature) = (Path::new(smallest), failure.signature.as_ref());
+            let found = FoundFailure { trace, is_minimal, signature, begun: begun.as_deref() };
             let found_in = (args.target.as_path(), args.world.plan.as_deref());
-            lost.note(seeds.keep(Path::new(smallest), is_shrunk, failure.signature.as_ref(), &standings, found_in));
+            lost.note(seeds.keep(&found, &mut standings, found_in));
         }
         document.failures.push(if context.keeps(args.record.as_deref()) { failure } else { failure.unkept() });
         findings.push((recording.outcome.verdict.clone(), Some((recording, &found.path))));
     }
 
+    document.seeds = standings.iter().map(SavedFailure::document).collect::<Vec<SeedState>>();
     if unshrunk > 0 {
         let what = counted(unshrunk, "finding");
         context.printer.remark(&format!("the time is over: {what} not made smaller; fozzy shrink TRACE does it\n"));
@@ -248,14 +254,6 @@ fn maximize(
     let found = prepared.maximize(metric, run_of(context, args, bounds, destination));
     let found = found.inspect_err(|_| folder.discard())?;
     maximize::show(context, &folder, facts, found, watch)
-}
-
-/// Real time for shrinking the next of `left` findings: an equal share of what is left of the campaign's time.
-fn shrink_time(bounds: &ExploreBounds, elapsed: Duration, left: usize) -> Duration {
-    let Some(time) = bounds.time else { return SHRINK_TIME };
-    let rest = Duration::from_nanos(time.0).saturating_sub(elapsed);
-    let share = rest / u32::try_from(left.max(1)).unwrap_or(u32::MAX);
-    if share < SHRINK_TIME_MIN { Duration::ZERO } else { share.min(SHRINK_TIME) }
 }
 
 /// The part of one of several workers.
@@ -398,6 +396,7 @@ fn finding(found: &FailureTrace, steps: u32) -> ExploreFinding {
         trace_path: found.path.display().to_string(),
         minimized_trace_path: None,
         minimized_steps: None,
+        minimal: false,
         minimized_scenario_path: None,
         sequence: None,
         faults: Vec::new(),

@@ -47,6 +47,7 @@ fn keep_failure(state: &RouteState, trace: Digest) {
         target: "app.wasm".to_owned(),
         signature: FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
         trace,
+        is_minimal: true,
         status: "still there".to_owned(),
         program: None,
         tried_at_s: None,

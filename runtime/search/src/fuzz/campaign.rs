@@ -201,6 +201,9 @@ pub trait FuzzObserver {
     /// # Errors
     /// When it cannot be kept.
     fn on_minimized(&mut self, smaller: &[u8], verdict: &Verdict) -> Result<(), HarnessError>;
+
+    /// The smallest input of the failure that was found last is as small as it gets: all was tried.
+    fn on_minimal(&mut self) {}
 }
 
 /// Why a campaign has ended.
@@ -902,11 +905,16 @@ impl Campaign {
         };
         let shorter = erase(&found.input, &mut tries, &mut fails);
         let ended = shorter.and_then(|shorter| simplify(&shorter, &mut tries, &mut fails));
+        let mut is_smallest = ended.is_ok() && tries > 0;
         if best != found.input {
             let exact = io.target.confirm(&best)?;
+            is_smallest &= exact.signature == found.verdict.signature;
             if exact.signature == found.verdict.signature {
                 io.observer.on_minimized(&best, &exact)?;
             }
+        }
+        if is_smallest {
+            io.observer.on_minimal();
         }
         ended.map(|_| ())
     }

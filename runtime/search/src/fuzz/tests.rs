@@ -170,6 +170,8 @@ pub(crate) struct RecordingObserver {
     pub(crate) added: Vec<Vec<u8>>,
     pub(crate) found: Vec<(u64, Vec<u8>)>,
     pub(crate) smaller: Vec<Vec<u8>>,
+    /// How often an input was said to be as small as it gets.
+    minimal: u64,
     /// The execution from which on it ends the campaign, with those that make failures smaller.
     last: Option<u64>,
     is_over: bool,
@@ -195,6 +197,10 @@ impl FuzzObserver for RecordingObserver {
     fn on_minimized(&mut self, smaller: &[u8], _: &Verdict) -> Result<(), HarnessError> {
         self.smaller.push(smaller.to_vec());
         Ok(())
+    }
+
+    fn on_minimal(&mut self) {
+        self.minimal += 1;
     }
 }
 
@@ -540,6 +546,21 @@ fn making_a_failure_smaller_takes_no_execution_of_the_campaign() {
     let (campaign, notes, _) = campaign(options, &[&long], code);
     assert_eq!((campaign.stats().executions, notes.smaller), (2, vec![b"x".to_vec()]));
     assert!(campaign.stats().minimizing > 2);
+}
+
+#[test]
+fn a_failure_is_as_small_as_it_gets_once_all_was_tried_whether_or_not_that_made_it_smaller() {
+    let code = |input: &[u8], _: &mut SimulatedGuest| if input.contains(&b'x') { Err("x") } else { Ok(()) };
+    let said = |seed: &[u8], last| {
+        let mut notes = RecordingObserver { last, ..RecordingObserver::default() };
+        let mut campaign = Campaign::new(Options { minimize: true, ..options(3, 2) }, Dictionary::default());
+        let mut seeds = std::iter::once(seed.to_vec());
+        campaign.run(&mut SimulatedTarget::new(code), &mut seeds, &mut notes).expect("it ends");
+        (notes.smaller.len(), notes.minimal)
+    };
+    assert_eq!([said(b"x", None), said(b"..x", None)], [(0, 1), (1, 1)]);
+    let long = [&[b'.'; 900][..], b"x"].concat();
+    assert_eq!(said(&long, Some(8)), (1, 0), "it was over before");
 }
 
 #[test]

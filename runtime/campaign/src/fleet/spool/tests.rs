@@ -42,7 +42,7 @@ impl Place {
 fn failure(spool: &Spool, site: &str, is_shrunk: bool) -> SpooledFailure {
     let trace = Some(spool.store.put_blob(format!("a trace of {site}, {is_shrunk}").as_bytes()).expect("kept"));
     let signature = FailureSignature { kind: FindingKind::Panic, site: site.to_owned() };
-    SpooledFailure { signature, trace, is_shrunk, times: 2 }
+    SpooledFailure { signature, trace, is_shrunk, is_minimal: false, times: 2 }
 }
 
 /// The slice of that number, with a new feature in each, and a failure that the third one makes smaller.
@@ -375,7 +375,8 @@ fn a_failure_whose_trace_cannot_be_read_is_met_all_the_same_and_the_next_slice_b
     let path = |name: &str| place.folder.path().join(name).display().to_string();
     std::fs::write(path("large.fozzy"), b"a large trace").expect("written");
     let meet = |trace: &str, smaller: Option<&str>| {
-        let kept = spool.keep_failure((TARGET, &signature), (trace, smaller), 2).expect("the spool takes it");
+        let traces = ReportedTraces { found: trace, smaller, is_minimal: false };
+        let kept = spool.keep_failure((TARGET, &signature), traces, 2).expect("the spool takes it");
         spool.put(&SpooledSlice { failures: vec![kept], ..slice(&spool, 2) }).expect("kept");
         let mut warnings = Vec::new();
         spool.merge(&place.store, |_, merged| warnings.extend(merged.warnings)).expect("it answers");
@@ -393,6 +394,37 @@ fn a_failure_whose_trace_cannot_be_read_is_met_all_the_same_and_the_next_slice_b
     assert_eq!(meet("", None), (0, vec![(FailureState::Unshrunk, 4, true)]));
     std::fs::write(path("small.fozzy"), b"a small trace").expect("written");
     assert_eq!(meet(&large, Some(&path("small.fozzy"))), (0, vec![(FailureState::Shrunk, 6, true)]));
+}
+
+#[test]
+fn a_failure_that_cannot_be_smaller_is_shrunk_as_it_was_found_and_the_smallest_takes_the_place_of_a_smaller_one() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let write = |name: &str| {
+        let path = place.folder.path().join(name);
+        std::fs::write(&path, name).expect("written");
+        path.display().to_string()
+    };
+    let meet = |site: &str, found: &str, smaller: Option<&str>, is_minimal: bool| {
+        let signature = FailureSignature { kind: FindingKind::Panic, site: site.to_owned() };
+        let (found, smaller) = (write(found), smaller.map(&write));
+        let traces = ReportedTraces { found: &found, smaller: smaller.as_deref(), is_minimal };
+        let kept = spool.keep_failure((TARGET, &signature), traces, 1).expect("the spool takes it");
+        spool.put(&SpooledSlice { failures: vec![kept], ..slice(&spool, 2) }).expect("kept");
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        let all = FleetRecords { store: &place.store }.failures(TARGET).expect("it answers");
+        let (state, _, known) = all.into_iter().find(|(.., known)| known.signature == signature).expect("it is known");
+        let bytes = place.store.get_blob(&known.trace).expect("read").expect("it is there");
+        (state, known.is_minimal, String::from_utf8(bytes).expect("text"))
+    };
+    let shrunk = |is_minimal, trace: &str| (FailureState::Shrunk, is_minimal, trace.to_owned());
+    assert_eq!(meet("x", "a", None, true), shrunk(true, "a"));
+    assert_eq!(meet("x", "b", None, true), shrunk(true, "a"), "it is known");
+    assert_eq!(meet("y", "c", None, false), (FailureState::Unshrunk, false, "c".to_owned()));
+    assert_eq!(meet("y", "d", Some("e"), false), shrunk(false, "e"));
+    assert_eq!(meet("y", "f", Some("g"), false), shrunk(false, "e"));
+    assert_eq!(meet("y", "h", Some("i"), true), shrunk(true, "i"));
+    assert_eq!(meet("y", "j", None, false), shrunk(true, "i"));
 }
 
 #[test]

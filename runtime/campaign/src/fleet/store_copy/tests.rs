@@ -71,6 +71,7 @@ fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
         target: "app.wasm".to_owned(),
         signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
         trace: Digest::of(&trace_of(times)),
+        is_minimal: false,
         status: "still there".to_owned(),
         program: None,
         tried_at_s: None,
@@ -312,6 +313,19 @@ fn a_trace_that_gives_way_to_another_one_stays_where_another_target_has_it_too()
     let known = records(&other).failures(TARGET).expect("read");
     assert_eq!((known.len(), known[0].2.trace), (1, Digest::of(&trace_of(4))));
     assert!(other.get_blob(&of_both.trace).expect("read").is_some(), "that of the other target");
+}
+
+#[test]
+fn of_two_traces_that_were_made_smaller_the_one_stays_that_is_as_small_as_it_gets() {
+    let Pair { _folder, one, other } = Pair::new();
+    let smallest = FleetFailureRecord { is_minimal: true, ..failure("x", 2, &[("b", 1)]) };
+    put_failure(&other, FailureState::Shrunk, smallest);
+    put_failure(&one, FailureState::Shrunk, failure("x", 4, &[("a", 3)]));
+    records(&one).put_target(TARGET, &target(3, &[("a", 3)])).expect("kept");
+    copy_store(&one, &other).expect("copied");
+    let known = records(&other).failures(TARGET).expect("read");
+    let (state, _, known) = &known[0];
+    assert_eq!((*state, known.trace, known.is_minimal), (FailureState::Shrunk, Digest::of(&trace_of(2)), true));
 }
 
 #[test]
