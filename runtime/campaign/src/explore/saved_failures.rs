@@ -8,9 +8,9 @@
 //!                   program                     the place of the program that this folder is of (`program_place`)
 //! ```
 //!
-//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed, or when a smaller
-//! one of the same failure takes its place; two programs of one file name have a folder each. A folder of an older version has no `program`:
-//! it belongs to what its `target` is.
+//! Invariants: a kept failure is an ordinary trace; it is only deleted when that was asked for, and only one that is fixed, or when a
+//! smaller one of the same failure takes its place; two programs of one file name have a folder each. A folder of an older version has no
+//! `program`: it belongs to what its `target` is.
 //! Not here: `regressions/`, which belong to a suite (`suite`); when a failure counts as fixed (`retrial`).
 
 use super::other_program::other_program;
@@ -117,13 +117,23 @@ impl SavedFailure {
 
     /// Whether it may become smaller, and is the failure of `found`, recorded of the same program.
     pub fn is_begun_of(&self, found: &Recording) -> bool {
-        let is_same = |kept: Recording| {
-            (&kept.component, &kept.target.source, &kept.engine)
-                == (&found.component, &found.target.source, &found.engine)
-        };
-        let is_failure = self.state == RegressionStatus::StillThere && self.other_conditions.is_none();
         let is_alike = self.signature.is_some() && self.signature == found.outcome.verdict.signature;
-        is_failure && is_alike && !self.is_minimal() && selector::read(&self.path).is_ok_and(is_same)
+        is_alike && self.other_conditions.is_none() && self.may_become_smaller() && self.has_program_of(found)
+    }
+
+    /// Whether it is still there, and not known to be as small as it gets.
+    fn may_become_smaller(&self) -> bool {
+        self.state == RegressionStatus::StillThere && !self.is_minimal()
+    }
+
+    /// Whether it was recorded of the program of `found`, by the same version of Fozzy.
+    fn has_program_of(&self, found: &Recording) -> bool {
+        let is_same = |kept: Recording| {
+            kept.component == found.component
+                && kept.target.source == found.target.source
+                && kept.engine == found.engine
+        };
+        selector::read(&self.path).is_ok_and(is_same)
     }
 
     /// Whether it decides how a run of today ends.
@@ -218,7 +228,13 @@ impl SavedFailures {
         today: &LoadedTarget,
         run: Option<&RunOfToday<'_>>,
     ) -> Result<Vec<SavedFailure>, CampaignError> {
-        self.traces().into_iter().map(|path| standing(project, path, today, run)).collect()
+        let standings =
+            self.traces().into_iter().filter_map(|path| match standing(project, path.clone(), today, run) {
+                // Another exploration has kept a smaller one instead.
+                Err(_) if !path.exists() => None,
+                standing => Some(standing),
+            });
+        standings.collect()
     }
 
     /// How each of them stands with the program of today, or without it, and why it cannot be had. One that is no sound trace is listed as
@@ -232,6 +248,7 @@ impl SavedFailures {
             };
             match judged {
                 Ok(failure) => list.failures.push(failure),
+                Err(_) if !path.exists() => {}
                 Err(error) => list.damaged.push(SeedState {
                     path: path.display().to_string(),
                     signature: None,
@@ -260,8 +277,9 @@ impl SavedFailures {
         })
     }
 
-    /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there. Of one that is still there and may
-    /// become smaller it takes the place, in `known` too, if it is as small as it gets, or was made of that one.
+    /// Keeps a failure that was found in `target` under a plan file, unless one of its signature is there. Of one that is still there and
+    /// may become smaller it takes the place, in `known` too, if it is as small as it gets, or was made of that one, or that one is of
+    /// another program.
     pub fn keep(
         &self,
         found: &FoundFailure<'_>,
@@ -275,8 +293,9 @@ impl SavedFailures {
         };
         let path = |path: &Path| format!("{}\n", self.written(path)).into_bytes();
         let may_replace = |standing: &SavedFailure| {
-            let is_larger = is_minimal || begun == Some(standing.path.as_path());
-            is_larger && !standing.is_minimal() && standing.state == RegressionStatus::StillThere
+            let is_made_of_it = begun == Some(standing.path.as_path());
+            let is_outdated = || selector::read(trace).is_ok_and(|found| !standing.has_program_of(&found));
+            standing.may_become_smaller() && (is_minimal || is_made_of_it || is_outdated())
         };
         let (mut files, mut kept_at) = (Vec::new(), None);
         let (known, replaced) = match known.iter_mut().find(|standing| is_known(standing)) {
@@ -327,14 +346,17 @@ impl SavedFailures {
 }
 
 impl SavedFailure {
-    /// Removes it, and what stands beside it.
+    /// Removes it, and what stands beside it. What is gone already, as another exploration has replaced it, is no error.
     pub fn remove(&self) -> Result<(), CampaignError> {
-        let failed = |error| at_path(ErrorKind::Seeds, "cannot remove", &self.path, &error);
-        std::fs::remove_file(&self.path).map_err(failed)?;
-        match std::fs::remove_file(self.path.with_extension(PLAN_ENDING)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
-            _ => Ok(()),
+        for path in [&self.path, &self.path.with_extension(PLAN_ENDING)] {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(at_path(ErrorKind::Seeds, "cannot remove", path, &error));
+                }
+                _ => {}
+            }
         }
+        Ok(())
     }
 }
 
