@@ -427,6 +427,37 @@ fn an_exploration_that_is_killed_goes_on_with_what_it_had_found() {
     assert!(failures >= kept && kept > 0, "{failures} of {kept}");
 }
 
+/// Draws a byte, and traps for one in sixteen.
+const DRAWS: &str = r#"(module
+  (import "wasi_snapshot_preview1" "random_get" (func $random (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "_start")
+    (drop (call $random (i32.const 64) (i32.const 1)))
+    (if (i32.eqz (i32.and (i32.load8_u (i32.const 64)) (i32.const 15))) (then unreachable))))"#;
+
+#[test]
+fn a_failure_that_was_saved_as_it_was_found_is_made_as_small_as_it_gets_by_the_next_exploration_that_has_time_for_it() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", DRAWS);
+    let explore = |seed: &str, flags: &[&str]| {
+        let args = ["explore", "draws.wat", "--seed", seed, "--json"];
+        let found = fozzy.run(&[&args[..], flags].concat()).exits(4).json()["explore"].take();
+        let seeds = fozzy.run(&["seeds", "draws.wat", "--json"]).exits(1).json()["seeds"].take();
+        let seeds: Vec<String> =
+            seeds.as_array().expect("a list").iter().map(|seed| seed["path"].to_string()).collect();
+        assert_eq!(seeds.len(), 1, "{seeds:?}");
+        (found["failures"][0].clone(), found["seeds"][0].clone(), seeds)
+    };
+    let (failure, _, seeds) = explore("1", &["--runs", "200", "--no-shrink"]);
+    assert!(failure["minimal"].is_null() && !seeds[0].contains(".min."), "{failure:#}: {seeds:?}");
+    let (failure, saved, seeds) = explore("2", &["--time", "2s"]);
+    assert!(failure["minimal"] == true && seeds[0].contains(".min."), "{failure:#}: {seeds:?}");
+    // It is said where it is now, and the smallest one stands beside the trace of this exploration.
+    assert_eq!((saved["path"].to_string(), &saved["shrunk"]), (seeds[0].clone(), &Value::Bool(true)));
+    let smallest = failure["minimizedTracePath"].as_str().expect("that of before");
+    fozzy.run(&["replay", smallest]).exits(4);
+}
+
 #[test]
 fn two_explorations_in_one_folder_do_not_disturb_each_other() {
     let fozzy = Fozzy::new();
