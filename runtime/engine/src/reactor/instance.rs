@@ -487,9 +487,9 @@ impl ReactorInstance {
         Ok(())
     }
 
-    /// The fuel that is left; `None` in a build without.
+    /// The fuel that is left; `None` in a build without, whose store is not asked: its answer is an error that it makes each time.
     pub(super) fn fuel(&self) -> Option<u64> {
-        self.store.get_fuel().ok()
+        if self.program.how().fuel { self.store.get_fuel().ok() } else { None }
     }
 
     /// Leaves at most `fuel`.
@@ -502,8 +502,7 @@ impl ReactorInstance {
     pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
         let machine = |what: String| HarnessError::new(what);
         let failed = |error: wasmtime::Error| harness(&error);
-        let id = next_id();
-        let fuel = self.store.get_fuel().ok();
+        let (id, fuel) = (next_id(), self.fuel());
         let Some(accessor) = &mut self.accessor else { return Ok(Snapshot::unreached(id)) };
         unmetered(&mut self.store, fuel)?;
         if !accessor.handles.agree(&mut self.store).map_err(failed)? {

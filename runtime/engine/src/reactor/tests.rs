@@ -142,6 +142,19 @@ fn a_module_takes_its_globals_only_when_they_are_its_own() {
 }
 
 #[test]
+fn a_build_with_fuel_says_what_is_left_of_it_and_one_without_has_none() {
+    let fuel = |build: &Build| {
+        let mut reactor = started(&program("", "", build));
+        let before = reactor.fuel();
+        call(&mut reactor, "bump", 1);
+        (before, reactor.fuel())
+    };
+    let (Some(before), Some(after)) = fuel(&Build::exact()) else { panic!("it has fuel") };
+    assert!(after < before, "{before}, {after}");
+    assert_eq!(fuel(&Build::fast()), (None, None));
+}
+
+#[test]
 fn calls_are_made_again_with_what_the_host_was_told_before_each() {
     let program = program("", "", &Build::fast());
     let walk = |reactor: &mut Reactor, steps: std::ops::Range<u32>| {
