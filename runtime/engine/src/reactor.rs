@@ -509,7 +509,7 @@ impl Reactor {
     /// Pages of linear memory that were written since the last restore, stack and heap alike; 0 where the guest's own code
     /// does not tell ([`TrackerKind::Marks`]).
     #[must_use]
-    pub fn written_pages(&self) -> u64 {
+    pub fn written_pages(&mut self) -> u64 {
         self.live.written_pages()
     }
 

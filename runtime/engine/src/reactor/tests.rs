@@ -76,6 +76,10 @@ fn walks(program: &Program, prepare: impl Fn(&mut Reactor)) {
         let mut way: Vec<(&str, u32, u32)> = Vec::new();
         let mut kept = vec![(reactor.checkpoint().expect("between calls"), way.clone())];
         for _ in 0..40 {
+            // A look at what was written changes nothing.
+            if way.len() % 2 == 1 {
+                let _ = reactor.written_pages();
+            }
             match next(&mut state, 8) {
                 0 => kept.push((reactor.checkpoint().expect("between calls"), way.clone())),
                 one @ 1..=3 => {
@@ -126,6 +130,36 @@ fn data_comes_back_with_every_tracker() {
         // What this machine does not have cannot be tried on it.
         if started(&program).track(kind).is_ok() {
             walks(&program, |reactor| reactor.track(kind).expect("it was there before"));
+        }
+    }
+}
+
+#[test]
+fn what_is_written_after_a_look_at_the_marks_is_seen_all_the_same() {
+    let program = program("", "", &Build::fast());
+    let mut reactor = started(&program);
+    assert_eq!(reactor.tracker(), Some(TrackerKind::Marks));
+    let start = reactor.checkpoint().expect("between calls");
+    let before = reactor.digest().expect("between calls");
+    // The memory grows in each seventh.
+    for arguments in [&[1][..], &[1, 7], &[7, 1, 14]] {
+        for is_ended in [false, true] {
+            assert_eq!(reactor.written_pages(), 0, "nothing was called");
+            let (mut written, mut bytes) = (0, 0);
+            for argument in arguments {
+                call(&mut reactor, "bump", *argument);
+                let (more, larger) = (reactor.written_pages(), reactor.memory_bytes());
+                assert!(if larger > bytes { more > written } else { more >= written }, "{arguments:?}: {more}");
+                assert_eq!(reactor.written_pages(), more, "nothing was called since");
+                (written, bytes) = (more, larger);
+            }
+            if is_ended {
+                end(&mut reactor);
+                assert!(reactor.written_pages() > 0);
+            }
+            reactor.restore(start).expect("it comes back");
+            reactor.verify().expect("every write was seen");
+            assert_eq!(reactor.digest().expect("between calls"), before, "{arguments:?}, {is_ended}");
         }
     }
 }
