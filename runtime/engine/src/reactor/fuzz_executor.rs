@@ -482,7 +482,7 @@ impl ExecutorBuild {
         }
         self.reactor.clear_coverage();
         if let Some(source) = source {
-            self.reactor.answer_from(source);
+            self.reactor.answer_last_from(source);
         }
         match self.entry.call(&mut self.reactor, input) {
             Ok(None) => Ok(Some(CallOutcome::Returned)),

@@ -226,6 +226,42 @@ fn calls_are_made_again_with_what_the_host_was_told_before_each() {
 }
 
 #[test]
+fn a_call_after_which_only_a_restore_follows_is_as_any_other_and_never_made_again() {
+    let program = program("", "", &Build::fast());
+    for is_held in [true, false] {
+        let mut reactor = started(&program);
+        let root = reactor.checkpoint().expect("between calls");
+        let mut bump = reactor.function::<(u32,), (u32,)>("bump").expect("it exports that");
+        let mut trap = reactor.function::<(u32,), (u32,)>("trap").expect("it exports that");
+        call(&mut reactor, "bump", 3);
+        let kept = reactor.checkpoint().expect("between calls");
+        let expected = reactor.digest().expect("between calls");
+        if !is_held {
+            reactor.hold_at_most(0);
+        }
+        for argument in [7, 7, 5] {
+            let answer = reactor.call_last(&mut bump, (argument,)).expect("it answers").0;
+            let mut straight = started(&program);
+            call(&mut straight, "bump", 3);
+            assert_eq!(answer, call(&mut straight, "bump", argument), "{argument}");
+            assert!(matches!(reactor.call_last(&mut trap, (9,)), Err(CallError::Ended { .. })));
+            assert!(matches!(reactor.call_last(&mut bump, (9,)), Err(CallError::Over)));
+            // Where states are not held, the way to it is its own call alone.
+            reactor.restore(root).expect("it comes back");
+            let restored = reactor.restore(kept).expect("it comes back");
+            let ways = [RestoreMethod::InPlace, RestoreMethod::Repeated { calls: 1 }];
+            assert_eq!(restored, ways[usize::from(!is_held)]);
+            assert_eq!(reactor.digest().expect("between calls"), expected, "{argument}");
+        }
+        // After a restore it can be kept again.
+        let again = reactor.checkpoint().expect("between calls");
+        reactor.call_last(&mut bump, (2,)).map(drop).expect("it answers");
+        reactor.restore(again).expect("it comes back");
+        assert_eq!(reactor.digest().expect("between calls"), expected);
+    }
+}
+
+#[test]
 fn the_longest_unused_states_are_evicted_first() {
     let program = program("", "", &Build::fast());
     let mut reactor = started(&program);
