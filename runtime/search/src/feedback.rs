@@ -361,8 +361,8 @@ fn nonzero(word: u64) -> u64 {
     ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
-/// Memory as coverage: the rows, of [`MEMORY_ROWS`], in the place of edges that are taken once, in order. There is one row for each power of
-/// two of the bytes of linear memory, and four for each power of two of written pages and of slots of the stack.
+/// Memory as coverage: its rows, in the place of edges that are taken once, in order. Of all [`MEMORY_ROWS`], there is one for each
+/// power of two of the bytes of linear memory, and four for each power of two of written pages and of slots of the stack.
 fn memory_rows(memory: MemoryUse) -> impl Iterator<Item = usize> {
     let quarter = |number: u64| {
         // A handful is what any execution needs.
