@@ -45,6 +45,7 @@ impl SearchVerdict {
 
     /// The verdict, if something is wrong.
     #[must_use]
+    #[inline]
     pub fn failure(self) -> Option<Verdict> {
         self.verdict.signature.is_some().then_some(self.verdict)
     }
@@ -171,9 +172,20 @@ pub fn judge_end(end: &ExecutionEnd, stderr: &[u8], backtrace: &[StackFrame]) ->
     verdict(of_end(end, program).into_iter().collect())
 }
 
-/// The verdict on a guest that came to its end as it should, by what it told, in a search.
+/// The verdict on a guest that came to its end as it should, by what it told, in a search. It is asked after each execution of a campaign,
+/// and most have nothing by which they could fail.
 #[must_use]
+#[inline]
 pub fn judge_facts(facts: &Facts) -> SearchVerdict {
+    if facts.allocations.is_over_budget() || !facts.operations.criteria.is_empty() {
+        return judge_told(facts);
+    }
+    let verdict = Verdict { status: Status::Pass, findings: Vec::new(), signature: None };
+    SearchVerdict { verdict, is_undecided: false }
+}
+
+/// The same, whatever it told.
+fn judge_told(facts: &Facts) -> SearchVerdict {
     let mut found: Vec<JudgedFinding> = leak::found(&facts.allocations).into_iter().collect();
     let of_history = history_criteria::found(&facts.operations, history_criteria::JudgedExtent::SearchedRun);
     found.extend(of_history.found);
@@ -746,6 +758,26 @@ pub(crate) mod tests {
         assert_eq!((failed.verdict.status, failed.is_undecided), (Status::Fail, false), "that is a verdict");
         run.facts.operations.criteria.clear();
         assert!(!judge_of_search(&run).is_undecided);
+    }
+
+    #[test]
+    fn what_a_guest_told_is_judged_as_a_whole_where_it_could_fail_by_it() {
+        for budget in [None, Some(0), Some(8)] {
+            for bytes in [0, 8, 9] {
+                for checker in [None, Some("set-full"), Some("no such checker")] {
+                    let mut facts = Facts::default();
+                    facts.allocations.leak_budget_bytes = budget;
+                    facts.allocations.allocate(64, bytes).expect("room");
+                    facts.operations.invoke(0, "add", "1", Instant(1)).expect("room");
+                    facts.operations.criteria =
+                        checker.map(|name| HistoryCriterion::named(name, "")).into_iter().collect();
+                    let judged = judge_facts(&facts);
+                    assert_eq!(judged, judge_told(&facts), "{budget:?}, {bytes}, {checker:?}");
+                    let is_wrong = budget.is_some_and(|budget| bytes > budget) || checker == Some("no such checker");
+                    assert_eq!(judged.failure().is_some(), is_wrong, "{budget:?}, {bytes}, {checker:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -251,6 +251,31 @@ impl Reactor {
             return Err(CallError::Over);
         }
         self.checkpoints.called(function, &arguments);
+        self.call_live(function, arguments)
+    }
+
+    /// Calls a function after which only a restore may follow; a restore does not repeat it, so that nothing of it is kept.
+    ///
+    /// # Errors
+    /// As for [`Reactor::call`].
+    pub(crate) fn call_last<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.finished = true;
+        self.call_live(function, arguments)
+    }
+
+    #[inline]
+    fn call_live<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
         (self.unlooked, self.found) = (true, None);
         let result = self.live.call(function, arguments);
         self.over = matches!(result, Err(CallError::Ended { .. } | CallError::Runaway | CallError::Harness(_)));
@@ -343,6 +368,12 @@ impl Reactor {
     /// Has `source` answer the questions from here on.
     pub fn answer_from(&mut self, source: Box<dyn DecisionSource>) {
         self.checkpoints.answered_from(source.fork());
+        self.live.answer_from(source);
+    }
+
+    /// The same for a call after which only a restore may follow.
+    pub(crate) fn answer_last_from(&mut self, source: Box<dyn DecisionSource>) {
+        self.finished = true;
         self.live.answer_from(source);
     }
 
@@ -509,7 +540,7 @@ impl Reactor {
     /// Pages of linear memory that were written since the last restore, stack and heap alike; 0 where the guest's own code
     /// does not tell ([`TrackerKind::Marks`]).
     #[must_use]
-    pub fn written_pages(&self) -> u64 {
+    pub fn written_pages(&mut self) -> u64 {
         self.live.written_pages()
     }
 

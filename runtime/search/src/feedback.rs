@@ -42,6 +42,8 @@ const CLASS: [u8; 256] = {
 const MEMORY_CLASSES: usize = 64;
 /// Classes of written pages, and of slots of the stack: four for each power of two.
 const QUARTER_CLASSES: usize = 80;
+/// Classes of memory altogether, each in the place of an edge.
+const MEMORY_ROWS: usize = MEMORY_CLASSES + 2 * QUARTER_CLASSES;
 
 /// What was seen of one module.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +60,53 @@ struct ModuleCoverage {
     stale: Vec<u64>,
     /// Executions that took an edge, of those that were counted.
     counts: Vec<u32>,
+}
+
+/// What one look has changed.
+#[derive(Clone, Copy, Debug, Default)]
+struct CoverageNews {
+    /// Features that are new.
+    fresh: u32,
+    /// Edges that are new.
+    edges: u32,
+    /// More edges, or fewer, that were taken in one execution only, and in two.
+    once: i64,
+    twice: i64,
+}
+
+impl ModuleCoverage {
+    /// Looks at the word of eight counts at `place`, which is not zero.
+    #[inline]
+    fn observe(&mut self, place: usize, word: u64, news: &mut CoverageNews) {
+        // What was seen stays seen, and most executions count what one before them counted.
+        if self.stale[place] == word {
+            return;
+        }
+        let classes = classes_of(word);
+        let unseen = classes & !self.seen[place];
+        if unseen != 0 {
+            news.fresh += unseen.count_ones();
+            news.edges += (nonzero(classes) & !nonzero(self.seen[place])).count_ones() / 8;
+            self.seen[place] |= classes;
+        }
+        let rare = nonzero(classes) & !self.done[place];
+        if rare == 0 {
+            self.stale[place] = word;
+            return;
+        }
+        let was = self.often[place];
+        self.often[place] = was + (rare & ONES);
+        for lane in (0..64).step_by(8).filter(|lane| rare >> lane & 1 == 1) {
+            match was >> lane & 3 {
+                0 => news.once += 1,
+                1 => (news.once, news.twice) = (news.once - 1, news.twice + 1),
+                _ => {
+                    news.twice -= 1;
+                    self.done[place] |= 0xff << lane;
+                }
+            }
+        }
+    }
 }
 
 /// What was seen.
@@ -82,13 +131,18 @@ impl Feedback {
             fresh += self.observe_module(number, bytes);
             number += 1;
         });
-        let memory = memory_classes(memory);
-        let edges = self.edges;
-        let (once, twice) = (self.once, self.twice);
-        fresh += self.observe_module(0, &memory);
-        // Memory is no edge.
-        (self.edges, self.once, self.twice) = (edges, once, twice);
-        fresh
+        fresh + self.observe_memory(memory)
+    }
+
+    /// The same for what it needed of memory. Rows of that are in the place of edges and are none: only their features count.
+    fn observe_memory(&mut self, memory: MemoryUse) -> u32 {
+        let module = self.module_of(0, MEMORY_ROWS);
+        let mut news = CoverageNews::default();
+        for row in memory_rows(memory) {
+            module.observe(row / 8, 1 << (row % 8 * 8), &mut news);
+        }
+        self.features += u64::from(news.fresh);
+        news.fresh
     }
 
     /// The same for one module; 0 is for what is no module.
@@ -98,52 +152,27 @@ impl Feedback {
 
     /// The same for some of the `len` bytes of a module, from the one at `at` on, which is a multiple of eight.
     pub(crate) fn observe_stretch(&mut self, number: usize, len: usize, at: usize, bytes: &[u8]) -> u32 {
+        let before = at / 8;
+        let module = self.module_of(number, len);
+        let mut news = CoverageNews::default();
+        words(bytes, |place, word| module.observe(before + place, word, &mut news));
+        self.once = self.once.wrapping_add_signed(news.once);
+        self.twice = self.twice.wrapping_add_signed(news.twice);
+        self.edges += u64::from(news.edges);
+        self.features += u64::from(news.fresh);
+        news.fresh
+    }
+
+    /// The module of this number, with room for `len` edges.
+    #[inline]
+    fn module_of(&mut self, number: usize, len: usize) -> &mut ModuleCoverage {
         if self.modules.len() <= number {
             self.modules.resize_with(number + 1, ModuleCoverage::default);
         }
         if self.modules[number].seen.len() < len.div_ceil(8) {
             self.add(number, len);
         }
-        let before = at / 8;
-        let module = &mut self.modules[number];
-        let (mut fresh, mut edges) = (0, 0);
-        let (mut once, mut twice) = (0i64, 0i64);
-        words(bytes, |place, word| {
-            let place = before + place;
-            // What was seen stays seen, and most executions count what one before them counted.
-            if module.stale[place] == word {
-                return;
-            }
-            let classes = classes_of(word);
-            let news = classes & !module.seen[place];
-            if news != 0 {
-                fresh += news.count_ones();
-                edges += (nonzero(classes) & !nonzero(module.seen[place])).count_ones() / 8;
-                module.seen[place] |= classes;
-            }
-            let rare = nonzero(classes) & !module.done[place];
-            if rare != 0 {
-                let was = module.often[place];
-                module.often[place] = was + (rare & ONES);
-                for lane in (0..64).step_by(8).filter(|lane| rare >> lane & 1 == 1) {
-                    match was >> lane & 3 {
-                        0 => once += 1,
-                        1 => (once, twice) = (once - 1, twice + 1),
-                        _ => {
-                            twice -= 1;
-                            module.done[place] |= 0xff << lane;
-                        }
-                    }
-                }
-            } else {
-                module.stale[place] = word;
-            }
-        });
-        self.once = self.once.wrapping_add_signed(once);
-        self.twice = self.twice.wrapping_add_signed(twice);
-        self.edges += u64::from(edges);
-        self.features += u64::from(fresh);
-        fresh
+        &mut self.modules[number]
     }
 
     /// Whether to look at this stretch of a module would find nothing new and change nothing: each edge was seen with this class of
@@ -191,7 +220,9 @@ impl Feedback {
             collect(number, bytes);
             number += 1;
         });
-        collect(0, &memory_classes(memory));
+        if let Some(module) = self.modules.first() {
+            out.extend(memory_rows(memory).map(|row| (module.first + row as u32) * 8));
+        }
         out.sort_unstable();
     }
 
@@ -330,28 +361,26 @@ fn nonzero(word: u64) -> u64 {
     ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
-/// Memory as coverage: one row for each power of two of the bytes of linear memory, and four for each power of two of written pages
-/// and of slots of the stack.
-fn memory_classes(memory: MemoryUse) -> [u8; MEMORY_CLASSES + 2 * QUARTER_CLASSES] {
-    let mut row = [0; MEMORY_CLASSES + 2 * QUARTER_CLASSES];
-    if memory.bytes > 0 {
-        row[memory.bytes.ilog2() as usize] = 1;
-    }
-    let (_, quarters) = row.split_at_mut(MEMORY_CLASSES);
-    for (row, number) in quarters.chunks_mut(QUARTER_CLASSES).zip([memory.written_pages, memory.stack_slots.into()]) {
+/// Memory as coverage: its rows, in the place of edges that are taken once, in order. Of all [`MEMORY_ROWS`], there is one for each
+/// power of two of the bytes of linear memory, and four for each power of two of written pages and of slots of the stack.
+fn memory_rows(memory: MemoryUse) -> impl Iterator<Item = usize> {
+    let quarter = |number: u64| {
         // A handful is what any execution needs.
-        if number >= 4 {
-            let power = number.ilog2() as usize;
-            let class = 4 * power - 8 + (number >> (power - 2) & 3) as usize;
-            row[class.min(QUARTER_CLASSES - 1)] = 1;
-        }
-    }
-    row
+        let power = number.checked_ilog2().filter(|power| *power >= 2)?;
+        let class = 4 * power as usize - 8 + (number >> (power - 2) & 3) as usize;
+        Some(class.min(QUARTER_CLASSES - 1))
+    };
+    let bytes = memory.bytes.checked_ilog2().map(|power| power as usize);
+    let pages = quarter(memory.written_pages).map(|class| MEMORY_CLASSES + class);
+    let slots = quarter(memory.stack_slots.into()).map(|class| MEMORY_CLASSES + QUARTER_CLASSES + class);
+    [bytes, pages, slots].into_iter().flatten()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::FuzzOutcome;
+    use fozzy_trace::{CmpLogEntry, CmpLogSites, HarnessError, Verdict};
 
     #[test]
     fn words_are_classed_like_bytes() {
@@ -405,7 +434,7 @@ mod tests {
     fn a_quarter_more_of_the_stack_or_of_written_pages_is_new() {
         let mut feedback = Feedback::default();
         let mut fresh = |written_pages, stack_slots| {
-            feedback.observe_module(0, &memory_classes(MemoryUse { bytes: 1 << 16, written_pages, stack_slots }))
+            feedback.observe_memory(MemoryUse { bytes: 1 << 16, written_pages, stack_slots })
         };
         assert_eq!(fresh(3, 3), 1, "the memory alone");
         assert_eq!((fresh(0, 100), fresh(0, 111), fresh(0, 112)), (1, 0, 1));
@@ -413,9 +442,83 @@ mod tests {
         // Beyond all that there is.
         assert_eq!((fresh(u64::MAX, u32::MAX), fresh(u64::MAX - 1, u32::MAX - 1)), (2, 0));
         // Pages stand before the stack.
-        let row = memory_classes(MemoryUse { bytes: 1 << 16, written_pages: 6, stack_slots: 0 });
-        let rows: Vec<usize> = (0..row.len()).filter(|place| row[*place] != 0).collect();
+        let rows: Vec<usize> = memory_rows(MemoryUse { bytes: 1 << 16, written_pages: 6, stack_slots: 0 }).collect();
         assert_eq!(rows, [16, MEMORY_CLASSES + 2]);
+    }
+
+    /// A target of which only the coverage is looked at.
+    struct CoveredTarget(Vec<u8>);
+
+    impl FuzzTarget for CoveredTarget {
+        fn execute(&mut self, _: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+            Err(HarnessError::new("it is never executed"))
+        }
+
+        fn coverage(&self, see: &mut dyn FnMut(&[u8])) {
+            see(&self.0);
+        }
+
+        fn compare(&mut self, _: &[u8], _: CmpLogSites<'_>, _: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+            Err(HarnessError::new("it is never executed"))
+        }
+
+        fn confirm(&mut self, _: &[u8]) -> Result<Verdict, HarnessError> {
+            Err(HarnessError::new("it is never executed"))
+        }
+    }
+
+    #[test]
+    fn memory_is_observed_as_a_module_whose_bytes_are_its_rows() {
+        /// All rows, one byte each.
+        fn bytes_of(memory: MemoryUse) -> [u8; MEMORY_ROWS] {
+            let mut rows = [0; MEMORY_ROWS];
+            if memory.bytes > 0 {
+                rows[memory.bytes.ilog2() as usize] = 1;
+            }
+            let (_, quarters) = rows.split_at_mut(MEMORY_CLASSES);
+            let numbers = [memory.written_pages, memory.stack_slots.into()];
+            for (rows, number) in quarters.chunks_mut(QUARTER_CLASSES).zip(numbers) {
+                if number >= 4 {
+                    let power = number.ilog2() as usize;
+                    let class = 4 * power - 8 + (number >> (power - 2) & 3) as usize;
+                    rows[class.min(QUARTER_CLASSES - 1)] = 1;
+                }
+            }
+            rows
+        }
+        let (mut rows, mut module) = (Feedback::default(), Feedback::default());
+        let (mut of_target, mut of_module) = (Vec::new(), Vec::new());
+        let mut state = 11u64;
+        let mut number = |bits: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 32) & ((1 << (state >> 58) % (bits + 1)) - 1)
+        };
+        for step in 0..3000 {
+            // The same again and again, as in a campaign, and something else now and then.
+            let bits = if step % 8 == 0 { 31 } else { 2 };
+            let memory =
+                MemoryUse { bytes: number(bits), written_pages: number(bits), stack_slots: number(bits) as u32 };
+            let target = CoveredTarget(vec![1, 0, number(3) as u8]);
+            let bytes = bytes_of(memory);
+            let expected = module.observe_module(1, &target.0);
+            let (edges, once, twice) = (module.edges, module.once, module.twice);
+            let expected = expected + module.observe_module(0, &bytes);
+            (module.edges, module.once, module.twice) = (edges, once, twice);
+            assert_eq!(rows.observe(&target, memory), expected, "step {step}: {memory:?}");
+            assert_eq!((rows.totals(), rows.once, rows.twice), (module.totals(), once, twice), "step {step}");
+            rows.features_of(&target, memory, &mut of_target);
+            of_module.clear();
+            for (number, bytes) in [(1, &target.0[..]), (0, &bytes[..])] {
+                let first = module.modules[number].first;
+                let taken = bytes.iter().enumerate().filter(|(_, count)| **count > 0);
+                let class = |count: u8| CLASS[count as usize].trailing_zeros();
+                of_module.extend(taken.map(|(place, count)| (first + place as u32) * 8 + class(*count)));
+            }
+            of_module.sort_unstable();
+            assert_eq!(of_target, of_module, "step {step}");
+        }
+        assert_eq!((rows.classes(0), rows.often(0)), (module.classes(0), module.often(0)));
+        assert!(rows.often(0).iter().any(|often| *often == 3) && rows.often(0).contains(&1), "rare and not rare");
     }
 
     #[test]

@@ -277,8 +277,10 @@ impl FuzzObserver for CampaignSink {
         } else if now - self.said_at >= if self.config.remarks.is_live() { LIVE_EVERY_NS } else { STATUS_EVERY_NS } {
             self.say(stats, now);
         }
-        let searched_ns = self.config.clock.searched_ns();
-        let is_met = |until: RiskBound| searched_ns.is_some_and(|searched| until.is_met(stats.outlook(), searched));
+        // The clock is looked at once more where that is asked for only.
+        let is_met = |until: RiskBound| {
+            self.config.clock.searched_ns().is_some_and(|searched| until.is_met(stats.outlook(), searched))
+        };
         self.is_settled = self.config.until.is_some_and(is_met);
         !self.is_settled && self.config.time.is_none_or(|time| now < time.0)
     }
@@ -306,9 +308,13 @@ impl FuzzObserver for CampaignSink {
 
     /// Not for each round: with many files, a look takes long.
     fn peer_inputs(&mut self) -> Result<Vec<Vec<u8>>, HarnessError> {
+        // Who is alone has no peers.
+        if self.config.supervisor.is_none() {
+            return Ok(Vec::new());
+        }
         let now = self.config.clock.elapsed_ns();
         let (at, took) = self.looked;
-        if self.config.supervisor.is_none() || now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
+        if now - at < LOOK_EVERY_NS.max(took.saturating_mul(LOOKS_SHARE)) {
             return Ok(Vec::new());
         }
         let inputs = self.config.corpus.added_by_others(self.config.input_bytes_max).map_err(harness)?;

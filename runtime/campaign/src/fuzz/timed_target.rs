@@ -22,7 +22,8 @@ const SAMPLED: u64 = 64;
 pub struct TimedTarget {
     target: Box<dyn CampaignTarget>,
     clock: Arc<SearchClock>,
-    executions: u64,
+    /// Executions up to the next one that is measured, itself among them.
+    until_measured: u64,
     /// Executions that one measured execution stands for.
     stands_for: u64,
     spent: TimeSpent,
@@ -35,7 +36,8 @@ impl TimedTarget {
     #[must_use]
     pub fn new(target: Box<dyn CampaignTarget>, clock: Arc<SearchClock>) -> TimedTarget {
         let stands_for = if target.is_slow() { 1 } else { SAMPLED };
-        TimedTarget { target, clock, executions: 0, stands_for, spent: TimeSpent::default(), compared_at: None }
+        let (until_measured, spent) = (stands_for, TimeSpent::default());
+        TimedTarget { target, clock, until_measured, stands_for, spent, compared_at: None }
     }
 
     /// What is measured.
@@ -60,10 +62,11 @@ impl TimedTarget {
 impl FuzzTarget for TimedTarget {
     fn execute(&mut self, input: &[u8]) -> Result<FuzzOutcome, HarnessError> {
         self.end_of_proposals();
-        self.executions += 1;
-        if !self.executions.is_multiple_of(self.stands_for) {
+        self.until_measured -= 1;
+        if self.until_measured > 0 {
             return self.target.execute(input);
         }
+        self.until_measured = self.stands_for;
         let begin = self.clock.elapsed_ns();
         self.target.restore()?;
         let restored = self.clock.elapsed_ns();
@@ -102,5 +105,72 @@ impl FuzzTarget for TimedTarget {
         let verdict = self.target.confirm(input);
         self.spent.findings_ns += self.clock.elapsed_ns() - begin;
         verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fozzy_search::fuzz::MemoryUse;
+    use fozzy_trace::facts::PropertyTable;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Notes how many executions were made when its state was asked for.
+    struct NotingTarget {
+        is_slow: bool,
+        executions: u64,
+        restored: Arc<Mutex<Vec<u64>>>,
+    }
+
+    impl FuzzTarget for NotingTarget {
+        fn execute(&mut self, _: &[u8]) -> Result<FuzzOutcome, HarnessError> {
+            self.executions += 1;
+            Ok(FuzzOutcome { failed: None, memory: MemoryUse::default() })
+        }
+
+        fn coverage(&self, _: &mut dyn FnMut(&[u8])) {}
+
+        fn is_slow(&self) -> bool {
+            self.is_slow
+        }
+
+        fn compare(&mut self, _: &[u8], _: CmpLogSites<'_>, _: &mut Vec<CmpLogEntry>) -> Result<u64, HarnessError> {
+            Ok(0)
+        }
+
+        fn confirm(&mut self, _: &[u8]) -> Result<Verdict, HarnessError> {
+            Err(HarnessError::new("it never fails"))
+        }
+    }
+
+    impl CampaignTarget for NotingTarget {
+        fn restore(&mut self) -> Result<(), HarnessError> {
+            self.restored.lock().unwrap_or_else(PoisonError::into_inner).push(self.executions);
+            Ok(())
+        }
+
+        fn edges_total(&self) -> u64 {
+            0
+        }
+
+        fn properties(&self) -> PropertyTable {
+            PropertyTable::default()
+        }
+    }
+
+    #[test]
+    fn one_of_64_quick_executions_is_measured_and_each_slow_one() {
+        let measured = |is_slow: bool, executions: u64| {
+            let restored = Arc::new(Mutex::new(Vec::new()));
+            let target = NotingTarget { is_slow, executions: 0, restored: Arc::clone(&restored) };
+            let mut timed = TimedTarget::new(Box::new(target), SearchClock::start(None, Arc::new(|| false)));
+            for _ in 0..executions {
+                timed.execute(&[]).map(drop).expect("it returns");
+            }
+            restored.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        assert!(measured(false, 63).is_empty());
+        assert_eq!(measured(false, 3 * 64), [63_u64, 127, 191]);
+        assert_eq!(measured(true, 3), [0_u64, 1, 2]);
     }
 }

@@ -356,6 +356,11 @@ impl FuzzExecutor {
         build.as_ref().expect("the last call was made in it")
     }
 
+    fn last_mut(&mut self) -> &mut ExecutorBuild {
+        let build = if self.was_exact { &mut self.exact } else { &mut self.fast };
+        build.as_mut().expect("the last call was made in it")
+    }
+
     /// The coverage bytes of each module in the last call: how often each kept edge was taken, up to 255.
     pub fn coverage(&self) -> impl Iterator<Item = (ModuleOrdinal, &[u8])> {
         self.last().reactor.coverage()
@@ -381,8 +386,8 @@ impl FuzzExecutor {
 
     /// Pages of memory that the last call wrote, where writes are marked; otherwise zero.
     #[must_use]
-    pub fn written_pages(&self) -> u64 {
-        self.last().reactor.written_pages()
+    pub fn written_pages(&mut self) -> u64 {
+        self.last_mut().reactor.written_pages()
     }
 
     /// How much of the stack the deepest call of a recursive function needed in the last call, in slots; 0 when there was none.
@@ -477,7 +482,7 @@ impl ExecutorBuild {
         }
         self.reactor.clear_coverage();
         if let Some(source) = source {
-            self.reactor.answer_from(source);
+            self.reactor.answer_last_from(source);
         }
         match self.entry.call(&mut self.reactor, input) {
             Ok(None) => Ok(Some(CallOutcome::Returned)),

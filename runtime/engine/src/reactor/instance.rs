@@ -422,6 +422,9 @@ impl ReactorInstance {
         &mut self,
         act: impl FnOnce(&mut Store<Host>, &Instance) -> wasmtime::Result<R>,
     ) -> Result<R, CallError> {
+        if let Some(accessor) = &mut self.accessor {
+            accessor.memories.guest_goes_on();
+        }
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.begin();
         }
@@ -487,9 +490,9 @@ impl ReactorInstance {
         Ok(())
     }
 
-    /// The fuel that is left; `None` in a build without.
+    /// The fuel that is left; `None` in a build without, whose store is not asked: its answer is an error that it makes each time.
     pub(super) fn fuel(&self) -> Option<u64> {
-        self.store.get_fuel().ok()
+        if self.program.how().fuel { self.store.get_fuel().ok() } else { None }
     }
 
     /// Leaves at most `fuel`.
@@ -502,9 +505,9 @@ impl ReactorInstance {
     pub(super) fn capture(&mut self) -> Result<Snapshot, HarnessError> {
         let machine = |what: String| HarnessError::new(what);
         let failed = |error: wasmtime::Error| harness(&error);
-        let id = next_id();
-        let fuel = self.store.get_fuel().ok();
+        let (id, fuel) = (next_id(), self.fuel());
         let Some(accessor) = &mut self.accessor else { return Ok(Snapshot::unreached(id)) };
+        accessor.memories.guest_goes_on();
         unmetered(&mut self.store, fuel)?;
         if !accessor.handles.agree(&mut self.store).map_err(failed)? {
             self.obstacles.push("its table of handles is not as our model of it says".to_owned());
@@ -550,6 +553,7 @@ impl ReactorInstance {
             let target = &run.world.node(NodeId(0)).table;
             accessor.handles.seen(now);
             if !now.same_places(target, resource_of) {
+                accessor.memories.guest_goes_on();
                 let now = now.clone();
                 if !accessor.handles.rebuild(&mut self.store, &now, target).map_err(failed)? {
                     return Ok(false);
@@ -654,14 +658,13 @@ impl ReactorInstance {
         self.accessor.as_ref().map_or(0, |accessor| accessor.memories.bytes())
     }
 
-    pub(super) fn written_pages(&self) -> u64 {
-        self.accessor.as_ref().map_or(0, |accessor| accessor.memories.marked())
+    pub(super) fn written_pages(&mut self) -> u64 {
+        self.accessor.as_mut().map_or(0, |accessor| accessor.memories.marked())
     }
 
     /// What is to be found out about states, from here on: the state was just captured.
     pub(super) fn changes(&self) -> Option<StateLearner> {
-        let accessor = self.accessor.as_ref()?;
-        accessor.memories.marked_pages(&mut Vec::new())?;
+        let accessor = self.accessor.as_ref().filter(|accessor| accessor.memories.is_marked())?;
         let base = accessor.memories.images().into_iter().next()?;
         let slots = &accessor.region.bytes()[ACCESSOR_HEADER_BYTES..];
         let pointer = slots.first_chunk().filter(|_| accessor.slots > 0).map_or(0, |slot| u64::from_le_bytes(*slot));
@@ -669,9 +672,10 @@ impl ReactorInstance {
     }
 
     /// A step was taken; see [`MemoryStates::look`].
-    pub(super) fn look_at_changes(&self, states: &mut MemoryStates, has_missed: bool) -> Option<u64> {
-        let memories = &self.accessor.as_ref()?.memories;
-        states.look(has_missed, |pages| memories.marked_pages(pages))
+    pub(super) fn look_at_changes(&mut self, states: &mut MemoryStates, has_missed: bool) -> Option<u64> {
+        let [region] = &*self.told.guest else { return None };
+        let memories = &mut self.accessor.as_mut()?.memories;
+        states.look(has_missed, |pages| memories.marked_pages(pages).then_some(&**region))
     }
 
     /// The state was restored; see [`StateLearner::follow`]. When all that was written before was looked at, `in_place`, the pages that

@@ -205,17 +205,23 @@ impl GuestMemories {
         self.tracked.iter().map(|tracked| tracked.region.len() as u64).sum()
     }
 
-    /// Pages that were written since the last capture or restore, where the guest's own code tells; 0 otherwise.
-    pub(crate) fn marked(&self) -> u64 {
-        self.tracked.iter().map(|tracked| tracked.tracker.marked(&tracked.region)).sum()
+    /// Code of the instance may run from here on, and write to them.
+    #[inline]
+    pub(crate) fn guest_goes_on(&mut self) {
+        self.tracked.iter_mut().for_each(|tracked| tracked.tracker.guest_goes_on());
     }
 
-    /// The only memory that there is, where the guest's own code tells which of its pages it wrote since the last capture or
-    /// restore, and these pages.
-    pub(crate) fn marked_pages(&self, pages: &mut Vec<MarkedPage>) -> Option<&Region> {
-        let [tracked] = &*self.tracked else { return None };
+    /// Pages that were written since the last capture or restore, where the guest's own code tells; 0 otherwise.
+    pub(crate) fn marked(&mut self) -> u64 {
+        self.tracked.iter_mut().map(|tracked| tracked.tracker.marked(&tracked.region)).sum()
+    }
+
+    /// Pages that were written since the last capture or restore, of the only memory that there is, where the guest's own code tells;
+    /// `false` where it does not, or there are several.
+    pub(crate) fn marked_pages(&mut self, pages: &mut Vec<MarkedPage>) -> bool {
+        let [TrackedMemory { region, tracker, .. }] = &mut *self.tracked else { return false };
         pages.clear();
-        tracked.tracker.marked_pages(&tracked.region, pages).then_some(&*tracked.region)
+        tracker.marked_pages(region, pages)
     }
 
     /// Whether [`GuestMemories::marked_pages`] are known.
@@ -226,6 +232,7 @@ impl GuestMemories {
     /// Prepares the memories for another instance. They are reset to new ones, unless they are taken `as_they_are`: then they
     /// are restored before guest code reads them.
     pub(crate) fn hand_on(&mut self, as_they_are: bool) -> Result<(), String> {
+        self.guest_goes_on();
         for tracked in &mut self.tracked {
             if !as_they_are {
                 tracked.renew(&mut self.pages)?;

@@ -76,6 +76,10 @@ fn walks(program: &Program, prepare: impl Fn(&mut Reactor)) {
         let mut way: Vec<(&str, u32, u32)> = Vec::new();
         let mut kept = vec![(reactor.checkpoint().expect("between calls"), way.clone())];
         for _ in 0..40 {
+            // A look at what was written changes nothing.
+            if way.len() % 2 == 1 {
+                let _ = reactor.written_pages();
+            }
             match next(&mut state, 8) {
                 0 => kept.push((reactor.checkpoint().expect("between calls"), way.clone())),
                 one @ 1..=3 => {
@@ -131,6 +135,36 @@ fn data_comes_back_with_every_tracker() {
 }
 
 #[test]
+fn what_is_written_after_a_look_at_the_marks_is_seen_all_the_same() {
+    let program = program("", "", &Build::fast());
+    let mut reactor = started(&program);
+    assert_eq!(reactor.tracker(), Some(TrackerKind::Marks));
+    let start = reactor.checkpoint().expect("between calls");
+    let before = reactor.digest().expect("between calls");
+    // The memory grows in each seventh.
+    for arguments in [&[1][..], &[1, 7], &[7, 1, 14]] {
+        for is_ended in [false, true] {
+            assert_eq!(reactor.written_pages(), 0, "nothing was called");
+            let (mut written, mut bytes) = (0, 0);
+            for argument in arguments {
+                call(&mut reactor, "bump", *argument);
+                let (more, larger) = (reactor.written_pages(), reactor.memory_bytes());
+                assert!(if larger > bytes { more > written } else { more >= written }, "{arguments:?}: {more}");
+                assert_eq!(reactor.written_pages(), more, "nothing was called since");
+                (written, bytes) = (more, larger);
+            }
+            if is_ended {
+                end(&mut reactor);
+                assert!(reactor.written_pages() > 0);
+            }
+            reactor.restore(start).expect("it comes back");
+            reactor.verify().expect("every write was seen");
+            assert_eq!(reactor.digest().expect("between calls"), before, "{arguments:?}, {is_ended}");
+        }
+    }
+}
+
+#[test]
 fn a_module_takes_its_globals_only_when_they_are_its_own() {
     let handed = |exported: &str| {
         let program = program(exported, "", &Build::fast());
@@ -139,6 +173,19 @@ fn a_module_takes_its_globals_only_when_they_are_its_own() {
     let slot = fozzy_instrument::SLOT_BYTES;
     assert_eq!(handed(""), [4 * slot, slot]);
     assert_eq!(handed("(export \"n\")"), [0, slot]);
+}
+
+#[test]
+fn a_build_with_fuel_says_what_is_left_of_it_and_one_without_has_none() {
+    let fuel = |build: &Build| {
+        let mut reactor = started(&program("", "", build));
+        let before = reactor.fuel();
+        call(&mut reactor, "bump", 1);
+        (before, reactor.fuel())
+    };
+    let (Some(before), Some(after)) = fuel(&Build::exact()) else { panic!("it has fuel") };
+    assert!(after < before, "{before}, {after}");
+    assert_eq!(fuel(&Build::fast()), (None, None));
 }
 
 #[test]
@@ -175,6 +222,42 @@ fn calls_are_made_again_with_what_the_host_was_told_before_each() {
         walk(&mut straight, 0..steps);
         assert_eq!(reactor.history().digest, straight.history().digest, "{steps} steps");
         assert_eq!(reactor.digest().expect("between calls"), straight.digest().expect("between calls"));
+    }
+}
+
+#[test]
+fn a_call_after_which_only_a_restore_follows_is_as_any_other_and_never_made_again() {
+    let program = program("", "", &Build::fast());
+    for is_held in [true, false] {
+        let mut reactor = started(&program);
+        let root = reactor.checkpoint().expect("between calls");
+        let mut bump = reactor.function::<(u32,), (u32,)>("bump").expect("it exports that");
+        let mut trap = reactor.function::<(u32,), (u32,)>("trap").expect("it exports that");
+        call(&mut reactor, "bump", 3);
+        let kept = reactor.checkpoint().expect("between calls");
+        let expected = reactor.digest().expect("between calls");
+        if !is_held {
+            reactor.hold_at_most(0);
+        }
+        for argument in [7, 7, 5] {
+            let answer = reactor.call_last(&mut bump, (argument,)).expect("it answers").0;
+            let mut straight = started(&program);
+            call(&mut straight, "bump", 3);
+            assert_eq!(answer, call(&mut straight, "bump", argument), "{argument}");
+            assert!(matches!(reactor.call_last(&mut trap, (9,)), Err(CallError::Ended { .. })));
+            assert!(matches!(reactor.call_last(&mut bump, (9,)), Err(CallError::Over)));
+            // Where states are not held, the way to it is its own call alone.
+            reactor.restore(root).expect("it comes back");
+            let restored = reactor.restore(kept).expect("it comes back");
+            let ways = [RestoreMethod::InPlace, RestoreMethod::Repeated { calls: 1 }];
+            assert_eq!(restored, ways[usize::from(!is_held)]);
+            assert_eq!(reactor.digest().expect("between calls"), expected, "{argument}");
+        }
+        // After a restore it can be kept again.
+        let again = reactor.checkpoint().expect("between calls");
+        reactor.call_last(&mut bump, (2,)).map(drop).expect("it answers");
+        reactor.restore(again).expect("it comes back");
+        assert_eq!(reactor.digest().expect("between calls"), expected);
     }
 }
 

@@ -35,14 +35,17 @@ pub(crate) trait Tracker: Send {
     fn settled(&mut self, region: &Region, image: &Image, copied: &[u32]) -> Result<(), String>;
 
     /// How many pages are marked now, for those that are told by the guest's own code; 0 otherwise.
-    fn marked(&self, _: &Region) -> u64 {
+    fn marked(&mut self, _: &Region) -> u64 {
         0
     }
 
     /// Adds to `pages` those that are marked now and those that a marked one may reach into; `false` where writes are not marked.
-    fn marked_pages(&self, _: &Region, _: &mut Vec<MarkedPage>) -> bool {
+    fn marked_pages(&mut self, _: &Region, _: &mut Vec<MarkedPage>) -> bool {
         false
     }
+
+    /// Code of the instance may run from here on: what was found in the memory is not all any more.
+    fn guest_goes_on(&mut self) {}
 
     /// Which one it is.
     fn kind(&self) -> TrackerKind;

@@ -43,6 +43,7 @@ impl Allocations {
 
     /// Whether more is in use than may be at the end.
     #[must_use]
+    #[inline]
     pub fn is_over_budget(&self) -> bool {
         self.leak_budget_bytes.is_some_and(|budget| self.in_use_bytes > budget)
     }

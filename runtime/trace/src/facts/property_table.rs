@@ -47,9 +47,11 @@ pub struct PropertyTable {
 }
 
 /// Properties of all executions that were looked at, [`PROPERTIES_MAX`] at most: names that are made from values have no end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct PropertyStatuses {
     by_name: BTreeMap<String, PropertyStatus>,
+    /// The [version](Properties::version) of those that were looked at last, all of them.
+    latest: Option<u64>,
 }
 
 impl PropertyStatuses {
@@ -60,8 +62,15 @@ impl PropertyStatuses {
     }
 
     /// Looks at the properties of one execution. Those that a program lists are in all of them: they are looked at once, and again when they are
-    /// reached.
+    /// reached. An execution that says nothing of any has those of the one before it, which are not looked at again.
+    #[inline]
     pub fn observe_all(&mut self, properties: &Properties) {
+        if self.latest.replace(properties.version()) != Some(properties.version()) {
+            self.observe_each(properties);
+        }
+    }
+
+    fn observe_each(&mut self, properties: &Properties) {
         let is_first = self.is_empty();
         for (name, property) in properties.iter().filter(|(_, property)| is_first || property.evaluated > 0) {
             self.observe(name, property);
@@ -197,6 +206,29 @@ mod tests {
         assert_eq!(stands(&left), [("sum", "failed"), ("retry", "never reached"), ("full", "passed")]);
         assert_eq!(stands(&left), stands(&right));
         assert_eq!(left.rows[1].place.as_deref(), Some("a.rs:1"));
+    }
+
+    #[test]
+    fn properties_are_looked_at_again_whenever_something_was_said_of_one() {
+        let mut statuses = PropertyStatuses::default();
+        statuses.observe_all(&Properties::default());
+        let start = execution(&[]);
+        let reached = |holds| {
+            let mut properties = start.clone();
+            let (kind, name) = (PropertyKind::Sometimes, "full");
+            let seen = PropertyEvaluation { kind, name, holds, distance: None, details: None };
+            assert_eq!(properties.see(seen), Ok(None));
+            properties
+        };
+        // As in a campaign: each execution begins with the properties of the start.
+        let executions = [start.clone(), start.clone(), reached(false), start.clone(), reached(true), start.clone()];
+        let states = executions.each_ref().map(|properties| {
+            statuses.observe_all(properties);
+            stands(&statuses.table())[0].1.to_owned()
+        });
+        let states = states.each_ref().map(String::as_str);
+        assert_eq!(states[..4], ["never reached", "never reached", "never true", "never true"]);
+        assert_eq!(stands(&statuses.table()), [("retry", "never reached"), ("full", "passed")]);
     }
 
     #[test]

@@ -78,16 +78,19 @@ impl EntryCall {
     /// The call before all others, if the plan has one.
     pub(super) fn warm_up(&mut self, reactor: &mut Reactor) -> Result<(), CallError> {
         match self {
-            EntryCall::Fuzz { .. } if reactor.world().plan.warm_up => self.call(reactor, &[]).map(drop),
+            EntryCall::Fuzz { run, place } if reactor.world().plan.warm_up => {
+                reactor.call(run, (*place, Arc::from([])))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Makes the call. The answer is how the guest ended, if it returned with a result that means an end.
+    /// Makes the call, after which only a restore may follow. The answer is how the guest ended, if it returned with a result that means
+    /// an end.
     pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<ExecutionEnd>, CallError> {
         match self {
-            EntryCall::Fuzz { run, place } => reactor.call(run, (*place, Arc::from(input))).map(|()| None),
-            EntryCall::Property { check, place } => reactor.call(check, (*place,)).map(|()| None),
+            EntryCall::Fuzz { run, place } => reactor.call_last(run, (*place, Arc::from(input))).map(|()| None),
+            EntryCall::Property { check, place } => reactor.call_last(check, (*place,)).map(|()| None),
             EntryCall::Function(typed) => reactor
                 .finish(|store, instance| {
                     let arguments = store.data_mut().only_arguments(&typed.name, |draws| typed.draw(draws))?;
@@ -106,7 +109,7 @@ impl EntryCall {
             }
             EntryCall::Program { run, delivery } => {
                 reactor.change(|world| delivery.give(world, input))?;
-                let (result,) = reactor.call(run, ())?;
+                let (result,) = reactor.call_last(run, ())?;
                 Ok(result.is_err().then_some(ExecutionEnd::Exited { code: 1 }))
             }
             EntryCall::Scenario { interface, flows } => reactor

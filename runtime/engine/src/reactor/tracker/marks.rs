@@ -4,7 +4,11 @@
 //! The rewriter marks the page where a store begins, or the first of several that are near each other. What it writes may reach
 //! into the next page, so that the first bytes of each page behind a marked one are compared.
 //!
-//! Invariant: the rewriter's verdict says that every write of a guest, and of the host on its behalf, is marked.
+//! The marks are looked at once between two calls, whoever asks: how many pages an execution wrote, and which of them a restore
+//! brings back. What the host writes in between is noted, and not marked.
+//!
+//! Invariants: the rewriter's verdict says that every write of a guest, and of the host on its behalf, is marked; marks that were found
+//! are all that there are until code of the instance runs again ([`Tracker::guest_goes_on`]).
 //! Not here: putting the marks in (`fozzy-instrument`).
 
 use super::{MarkedPage, Tracker, TrackerKind};
@@ -20,8 +24,10 @@ pub(crate) const STRADDLE_BYTES: usize = fozzy_instrument::STRADDLE_BYTES as usi
 pub(crate) struct MarksTracker {
     /// Side memories, and where in each the marks are.
     marks: Vec<(Arc<Region>, Range<usize>)>,
-    /// Marks that were found and are not cleared yet: the index in `marks`, and the offset in the side memory.
+    /// Marks that were found and are not cleared yet: the index in `marks`, and the page.
     found: Vec<(usize, usize)>,
+    /// Whether these are all.
+    are_all_found: bool,
 }
 
 impl MarksTracker {
@@ -37,21 +43,28 @@ impl MarksTracker {
                 }
             });
         }
-        MarksTracker { marks, found: Vec::new() }
+        MarksTracker { marks, found: Vec::new(), are_all_found: false }
+    }
+
+    /// Finds the marks of all pages, unless they are known.
+    fn find(&mut self, region: &Region) {
+        if self.are_all_found {
+            return;
+        }
+        let (count, found) = (region.len() / PAGE_BYTES, &mut self.found);
+        found.clear();
+        for (position, (side, range)) in self.marks.iter().enumerate() {
+            each_set(of_pages(side, range, count), |page| found.push((position, page)));
+        }
+        self.are_all_found = true;
     }
 }
 
 impl Tracker for MarksTracker {
     fn written(&mut self, region: &Region, image: &Image, pages: &mut Vec<u32>) -> Result<(), String> {
-        let count = region.len() / PAGE_BYTES;
-        let first = pages.len();
-        let found = &mut self.found;
-        for (position, (side, range)) in self.marks.iter().enumerate() {
-            each_set(of_pages(side, range, count), |page| {
-                pages.push(page as u32);
-                found.push((position, range.start + page));
-            });
-        }
+        self.find(region);
+        let (first, count) = (pages.len(), region.len() / PAGE_BYTES);
+        pages.extend(self.found.iter().map(|(_, page)| *page as u32));
         let live = region.bytes();
         for position in first..pages.len() {
             let next = pages[position] as usize + 1;
@@ -69,24 +82,30 @@ impl Tracker for MarksTracker {
 
     fn settled(&mut self, region: &Region, _: &Image, _: &[u32]) -> Result<(), String> {
         region.forget_noted();
-        for (position, mark) in self.found.drain(..) {
-            self.marks[position].0.write(mark, &[0]);
+        for (position, page) in self.found.drain(..) {
+            let (side, range) = &self.marks[position];
+            side.write(range.start + page, &[0]);
         }
+        self.are_all_found = false;
         Ok(())
     }
 
-    fn marked(&self, region: &Region) -> u64 {
-        let (mut marked, count) = (0, region.len() / PAGE_BYTES);
-        for (side, range) in &self.marks {
-            each_set(of_pages(side, range, count), |_| marked += 1);
-        }
+    fn marked(&mut self, region: &Region) -> u64 {
+        self.find(region);
+        let mut marked = self.found.len() as u64;
         region.each_noted(|_| marked += 1);
         marked
     }
 
-    fn marked_pages(&self, region: &Region, pages: &mut Vec<MarkedPage>) -> bool {
-        add_marked(self.marks.iter().map(|(side, range)| (&**side, range.clone())), region, pages);
+    fn marked_pages(&mut self, region: &Region, pages: &mut Vec<MarkedPage>) -> bool {
+        self.find(region);
+        self.found.iter().for_each(|(_, page)| push_marked(pages, *page as u32));
+        push_noted(pages, region);
         true
+    }
+
+    fn guest_goes_on(&mut self) {
+        self.are_all_found = false;
     }
 
     fn kind(&self) -> TrackerKind {
@@ -102,15 +121,23 @@ pub(crate) fn add_marked<'a>(
 ) {
     let count = region.len() / PAGE_BYTES;
     for (side, range) in marks {
-        each_set(of_pages(side, &range, count), |page| {
-            let number = page as u32;
-            match pages.last_mut().filter(|last| last.number == number) {
-                Some(last) => last.is_next = false,
-                None => pages.push(MarkedPage { number, is_next: false }),
-            }
-            pages.push(MarkedPage { number: number + 1, is_next: true });
-        });
+        each_set(of_pages(side, &range, count), |page| push_marked(pages, page as u32));
     }
+    push_noted(pages, region);
+}
+
+/// Adds a page that is marked, and the one that it may reach into.
+#[inline]
+fn push_marked(pages: &mut Vec<MarkedPage>, number: u32) {
+    match pages.last_mut().filter(|last| last.number == number) {
+        Some(last) => last.is_next = false,
+        None => pages.push(MarkedPage { number, is_next: false }),
+    }
+    pages.push(MarkedPage { number: number + 1, is_next: true });
+}
+
+/// Adds the pages that the host has written.
+fn push_noted(pages: &mut Vec<MarkedPage>, region: &Region) {
     region.each_noted(|number| pages.push(MarkedPage { number, is_next: false }));
 }
 
