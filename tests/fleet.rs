@@ -160,6 +160,43 @@ fn a_failure_whose_trace_is_lost_fails_every_fleet_until_it_is_met_again() {
 }
 
 #[test]
+fn a_fleet_does_not_pass_while_the_present_build_of_a_target_has_no_run() {
+    let fozzy = Fozzy::new();
+    fozzy.write("draws.wat", draws(NEVER));
+    fozzy.write("parts.wat", PARTS);
+    let collect = |code| fozzy.run(&["fleet", "--collect", "--json"]).exits(code).json();
+    let unsearched = |document: &Value| rows(document, "targets", "unsearched").join("\n");
+    let fresh = collect(2);
+    let none = "no run of its present build: no slice of it has ended; `fozzy fleet` begins with it";
+    assert_eq!((&fresh["status"], unsearched(&fresh)), (&json!("error"), format!("{none}\n{none}")), "{fresh:#}");
+    let fleet = ["fleet", "--time", "4s", "--no-dashboard", "--json"];
+    let passed = fozzy.run(&fleet).exits(0).json();
+    assert_eq!([unsearched(&passed), unsearched(&collect(0))], [String::new(), String::new()]);
+    // Another fleet, which is stopped, has it, and it has changed.
+    let id = passed["targets"][0]["id"].as_str().expect("a target");
+    let lock = fozzy.write(&format!(".fozzy/fleet/leases/targets/{id}.lock"), "1\nanother\n");
+    let held = fs::File::open(lock).expect("it is there");
+    held.lock().expect("it is free");
+    fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
+    let found = fozzy.run(&fleet).exits(2).json();
+    let why = "no run of its present build: another fleet works on it (another): wait for that, or end it";
+    assert_eq!((&found["status"], unsearched(&found)), (&json!("error"), why.to_owned()), "{found:#}");
+    assert!(found["slices"].as_u64() > Some(0), "the other one was searched: {found:#}");
+    drop(held);
+    let said = fozzy.run(&["fleet", "--collect"]).exits(2).out();
+    assert!(said.starts_with("fozzy fleet ERROR") && said.contains("unsearched no run of its present build"), "{said}");
+    // What was not asked for does not count.
+    fozzy.run(&["fleet", "--collect", "--only", "parts"]).exits(0);
+    // It has its turn first.
+    let found = fozzy.run(&["fleet", "--time", "1s", "--no-dashboard", "--json"]).exits(1).json();
+    assert_eq!(
+        (rows(&found, "failures", "target"), unsearched(&found)),
+        (vec!["draws.wat"], String::new()),
+        "{found:#}"
+    );
+}
+
+#[test]
 fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", draws(NEVER));
@@ -288,7 +325,7 @@ fn what_is_not_wanted_of_a_cargo_fuzz_folder_is_not_built() {
     let manifest = "[package]\nname = \"f\"\nversion = \"0.1.0\"\nedition = \"2024\"\nmetadata.cargo-fuzz = true\n";
     fozzy.write("fuzz/Cargo.toml", format!("{manifest}{bins}"));
     for choice in [["--only", "draws"], ["--exclude", "fuzz decode"]] {
-        let found = fozzy.run(&[&["fleet", "--collect", "--json"][..], &choice[..]].concat()).exits(0).json();
+        let found = fozzy.run(&[&["fleet", "--collect", "--json"][..], &choice[..]].concat()).exits(2).json();
         assert_eq!(rows(&found, "targets", "name"), ["draws.wat"], "{found:#}");
         assert!(!fozzy.path("fuzz/target").exists(), "{choice:?} has built it");
     }
@@ -367,7 +404,7 @@ fn where_no_run_here_has_failed_the_last_failure_is_somebody_elses() {
 #[test]
 fn slices_that_wait_for_held_records_are_of_the_build_that_the_first_one_has_searched() {
     let fozzy = project();
-    let collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(0).json();
+    let collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(2).json();
     let id = collected["targets"][0]["id"].as_str().expect("a target");
     fs::create_dir_all(fozzy.path(".fozzy/fleet/leases/records")).expect("made");
     let lock = fozzy.write(&format!(".fozzy/fleet/leases/records/{id}.lock"), "1\nanother\n");
@@ -576,7 +613,8 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     }
     let said = Fozzy::new().run(&["fleet"]).refuses(&["no scenario is here"]).err();
     assert!(said.contains("fozzy fleet scenarios") && !said.contains("fozzy test"), "{said}");
-    fozzy.run(&["fleet", "--collect", "--store", "s", "--project", "bank"]).exits(0);
+    // Nothing was searched yet.
+    fozzy.run(&["fleet", "--collect", "--store", "s", "--project", "bank"]).exits(2);
     fozzy
         .run(&["fleet", "--collect", "--store", "s", "--project", "shop"])
         .refuses(&["s is the store of the project `bank`, and this is `shop`"]);
@@ -585,24 +623,24 @@ fn what_cannot_be_searched_and_stores_of_others_are_refused() {
     // Beside scenarios, a program of this folder is no test, and that is said.
     fs::create_dir(fozzy.path("scenarios")).expect("a folder");
     fozzy.write("scenarios/parse.wat", PARSE);
-    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(0).json();
+    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(2).json();
     assert_eq!(rows(&collected, "targets", "name"), ["scenarios/parse.wat LLVMFuzzerTestOneInput"]);
     assert_eq!(rows(&collected, "notCollected", "reason"), ["not-named"], "{collected:#}");
     assert!(rows(&collected, "notCollected", "why")[0].ends_with("fozzy fleet draws.wat"), "{collected:#}");
     // In the folder of a crate it is a part of that.
     fozzy.write("Cargo.toml", "[package]\nname = \"shop\"\n");
-    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(0).json();
+    let collected = fozzy.run(&["fleet", "--collect", "--store", "t", "--json"]).exits(2).json();
     assert_eq!(collected["notCollected"], json!([]), "{collected:#}");
     fs::remove_file(fozzy.path("Cargo.toml")).expect("removed");
     let whole = fozzy.path("draws.wat").display().to_string();
-    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", &whole]).exits(0).json();
+    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", &whole]).exits(2).json();
     assert_eq!(rows(&named, "targets", "name"), ["draws.wat"], "a file has one name");
     // What a scenario is judged by is a part of it.
     fozzy.write("scenarios/steps.wat", draws(NEVER));
     fozzy.write("scenarios/steps.plan.toml", "[expect]\ncheck = \"../draws.wat\"\n");
     let judged = fozzy.run(&["fleet", "--collect", "--store", "t", "--only", "draws"]);
     judged.refuses(&["--only draws", "nothing is left"]);
-    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", "draws.wat"]).exits(0).json();
+    let named = fozzy.run(&["fleet", "--collect", "--store", "t", "--json", "draws.wat"]).exits(2).json();
     assert_eq!((rows(&named, "targets", "name"), &named["notCollected"]), (vec!["draws.wat"], &json!([])));
     // Nothing builds: all that is found is said, and that is no pass.
     fs::create_dir(fozzy.path("only")).expect("a folder");

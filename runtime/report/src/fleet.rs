@@ -27,9 +27,13 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands; `error` when nothing could be searched, the record of a failure cannot be read, the trace of one
-    /// that a slice has met was lost, or a full disk took what slices came to, whatever failures stand; else `pass`.
+    /// `fail` when a failure stands; `error` when nothing could be searched, the present build of a target has no run, the name of what was found
+    /// cannot be told, the record of a failure cannot be read, the trace of one that a slice has met was lost, or a full disk took what slices
+    /// came to, whatever failures stand; else `pass`.
     pub status: Status,
+    /// Whether it is an error for no more than that targets have no run of their present build, as their rows say in JSON.
+    #[serde(skip)]
+    pub lacks_runs_only: bool,
     /// Whether it was stopped by a signal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -131,6 +135,9 @@ pub struct FleetTargetRow {
     /// Why the last slice had no result; absent when it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// That its present build has no run, why, and what to do: what is counted is of builds before, or nothing is. Absent when it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsearched: Option<String>,
 }
 
 impl FleetTargetRow {
@@ -461,7 +468,8 @@ pub struct FleetTestcaseRow {
 pub struct UncollectedRow {
     /// Its path.
     pub name: String,
-    /// `not-built`, `unreadable`, `no-entry`, or `not-named`: a program that is no test beside scenarios.
+    /// `not-built`, `unreadable`, `no-entry`, `not-named`: a program that is no test beside scenarios, or `not-utf8`: its name is no text, which is
+    /// an error.
     pub reason: String,
     /// The same for people.
     pub why: String,
@@ -522,6 +530,7 @@ impl FleetDocument {
         FleetDocument {
             schema_version: "fozzy.fleet.v1".to_owned(),
             status: Status::Pass,
+            lacks_runs_only: false,
             interrupted: false,
             store,
             jobs,
@@ -577,12 +586,29 @@ impl FleetDocument {
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
         let is_unjudged = self.targets.iter().any(FleetTargetRow::is_unjudged);
-        let is_error = is_idle || is_unjudged || self.unreadable_failures > 0;
-        self.status = match (self.failures.iter().any(FleetFailureRow::stands), is_error) {
+        let is_unnamed = self.not_collected.iter().any(|row| row.reason == NOT_UTF8);
+        let is_error = is_idle || is_unjudged || is_unnamed || self.unreadable_failures > 0;
+        let is_unsearched = self.targets.iter().any(|target| target.unsearched.is_some());
+        let is_failed = self.failures.iter().any(FleetFailureRow::stands);
+        self.lacks_runs_only = is_unsearched && !is_error && !is_failed;
+        self.status = match (is_failed, is_error || is_unsearched) {
             (true, _) => Status::Fail,
             (false, true) => Status::Error,
             (false, false) => Status::Pass,
         };
+    }
+
+    /// It is no pass for a reason that no row says.
+    pub fn refuse(&mut self) {
+        if self.status == Status::Pass || self.lacks_runs_only {
+            (self.status, self.lacks_runs_only) = (Status::Error, false);
+        }
+    }
+
+    /// The status that its exit code says: one that was stopped before each target had its turn has what it has found, as if it had not been.
+    #[must_use]
+    pub fn exit_status(&self) -> Status {
+        if self.interrupted && self.lacks_runs_only { Status::Pass } else { self.status }
     }
 }
 
@@ -594,6 +620,10 @@ fn notes(warnings: &[String], style: Style) -> String {
 
 /// Begins why a target has no result whose last slice has found a failure that is not in the store, as its report is not there.
 pub const FOUND_WITHOUT_REPORT: &str = "it has found a failure, and its report is lost";
+/// Says of a target without a result that its one run is all that there is: it has passed.
+pub const NOTHING_VARIES: &str = "asks for nothing that could be varied";
+/// Why something is not collected whose name is no text, so that no command and no record can name it.
+pub const NOT_UTF8: &str = "not-utf8";
 /// Why a target has no result whose first run took longer than its slice. Nothing is known of it then: a program may never end.
 pub const FIRST_RUN_WITHOUT_END: &str = "its first run was not at its end when the time was over";
 
@@ -665,6 +695,11 @@ impl Layout for FleetDocument {
             };
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
             let _ = writeln!(text, "    {faint}{:<10}{end} {what}", row.kind);
+            if let Some(why) = &row.unsearched {
+                // What to do stands at its end: it is not cut.
+                let why = wrapped(&fit(why, usize::MAX), style.room(MARGIN)).join(&format!("\n{:MARGIN$}", ""));
+                let _ = writeln!(text, "    {bad}{:<10}{end} {why}", "unsearched");
+            }
         }
         for row in &self.not_collected {
             let _ = writeln!(text, "  {}", fit(&row.name, style.room(2)));
@@ -738,13 +773,33 @@ mod tests {
     #[test]
     fn a_fleet_does_not_pass_while_a_target_was_never_judged() {
         let row = |executions, trouble: Option<&str>| FleetTargetRow {
-            name: "app.wat".to_owned(),
-            id: "app-1".to_owned(),
+            executions,
+            trouble: trouble.map(str::to_owned),
+            ..searched()
+        };
+        let status = |other| {
+            let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+            document.targets = vec![row(9, None), other];
+            document.settle();
+            document.status
+        };
+        let (endless, other) = (Some(FIRST_RUN_WITHOUT_END), Some("app.wat asks for nothing that could be varied"));
+        let rows = [row(0, endless), row(3, endless), row(0, other), row(0, None)];
+        assert_eq!(rows.map(status), [Status::Error, Status::Pass, Status::Pass, Status::Pass]);
+        let found = format!("{FOUND_WITHOUT_REPORT}: its process ended without a report (exit status: 2)\nfound trap");
+        assert_eq!([row(0, Some(found.as_str())), row(3, Some(found.as_str()))].map(status), [Status::Error; 2]);
+    }
+
+    /// One that has passed so far.
+    fn searched() -> FleetTargetRow {
+        FleetTargetRow {
+            name: "a.wat".to_owned(),
+            id: "a-1".to_owned(),
             kind: "explore".to_owned(),
             build: None,
-            slices: 1,
+            slices: 2,
             cpu_s: 1.0,
-            executions,
+            executions: 1010,
             features: 0,
             edges: 0,
             edges_total: 0,
@@ -758,19 +813,48 @@ mod tests {
             failures: 0,
             unreadable_failures: 0,
             news_at: None,
-            trouble: trouble.map(str::to_owned),
-        };
-        let status = |other| {
-            let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
-            document.targets = vec![row(9, None), other];
+            trouble: None,
+            unsearched: None,
+        }
+    }
+
+    #[test]
+    fn a_target_whose_present_build_has_no_run_is_an_error_that_its_row_says() {
+        let why = format!("no run of its present build: {}: a longer --time", "the time was over, ".repeat(5));
+        let unsearched = FleetTargetRow { name: "b.wat".to_owned(), unsearched: Some(why), ..searched() };
+        let mut document = FleetDocument::new("s".to_owned(), 1, Vec::new());
+        document.targets = vec![searched()];
+        document.settle();
+        assert_eq!((document.status, document.lacks_runs_only), (Status::Pass, false));
+        document.targets.push(unsearched);
+        document.settle();
+        assert_eq!((document.status, document.exit_status()), (Status::Error, Status::Error));
+        let text = document.lay_out(Style::PLAIN.on(60, ""));
+        let expected =
+            "  b.wat\n    explore    2 slices, 1.0 CPU s, 1,010 runs\n    unsearched no run of its present build: ";
+        assert!(text.starts_with("fozzy fleet ERROR") && text.contains(expected), "{text}");
+        assert!(text.contains("--time\n") && text.matches("unsearched").count() == 1, "{text}");
+        // One that was stopped says so by its exit code, unless something else is wrong.
+        document.interrupted = true;
+        assert_eq!((document.status, document.exit_status()), (Status::Error, Status::Pass));
+        document.refuse();
+        assert_eq!((document.status, document.exit_status()), (Status::Error, Status::Error));
+        document.settle();
+        document.unreadable_failures = 1;
+        document.settle();
+        assert_eq!(document.exit_status(), Status::Error);
+    }
+
+    #[test]
+    fn what_cannot_be_named_is_no_pass() {
+        let status = |reason: &str| {
+            let row = UncollectedRow { name: "x".to_owned(), reason: reason.to_owned(), why: String::new() };
+            let mut document = FleetDocument::new("s".to_owned(), 1, vec![row]);
+            document.targets = vec![searched()];
             document.settle();
             document.status
         };
-        let (endless, other) = (Some(FIRST_RUN_WITHOUT_END), Some("it asks for nothing that could be varied"));
-        let rows = [row(0, endless), row(3, endless), row(0, other), row(0, None)];
-        assert_eq!(rows.map(status), [Status::Error, Status::Pass, Status::Pass, Status::Pass]);
-        let found = format!("{FOUND_WITHOUT_REPORT}: its process ended without a report (exit status: 2)\nfound trap");
-        assert_eq!([row(0, Some(found.as_str())), row(3, Some(found.as_str()))].map(status), [Status::Error; 2]);
+        assert_eq!(["no-entry", NOT_UTF8].map(status), [Status::Pass, Status::Error]);
     }
 
     #[test]

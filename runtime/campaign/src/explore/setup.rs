@@ -33,6 +33,7 @@ use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
 use fozzy_engine::{Walker, with_stack_for_guests};
+use fozzy_report::fleet::NOTHING_VARIES;
 use fozzy_report::{ExploreReward, ExploreSummary};
 use fozzy_search::explore::{
     AnswerLog, DecisionPath, Exploration, ExplorationEnd, ExplorationObserver, FirstPaths, GuidedSource, Options,
@@ -494,7 +495,7 @@ fn properties_of(probe: &Execution) -> PropertyTable {
 /// The error for a program whose runs are all the same.
 fn nothing_varies(name: &str) -> CampaignError {
     let message = format!(
-        "{name} asks for nothing that could be varied: it draws no random bytes, no planned fault has a chance to strike, no \
+        "{name} {NOTHING_VARIES}: it draws no random bytes, no planned fault has a chance to strike, no \
          planned input comes at a time, and no other machine is there, so that all its runs are one"
     );
     CampaignError::new(ErrorKind::Target, message)

@@ -31,6 +31,8 @@ use crate::suite::expect::flags;
 use crate::suite::find::{manifest, programs_here, sources};
 use crate::suite::select::{files, select};
 use fozzy_engine::{Build, ExportedFunctions};
+use fozzy_instrument::REWRITER_VERSION;
+use fozzy_report::fleet::NOT_UTF8;
 use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
@@ -74,6 +76,9 @@ pub struct FleetTarget {
     pub file: PathBuf,
     /// Its plan and what it judges, as flags.
     pub flags: Vec<String>,
+    /// What was built when it was looked at last; what its sources looked like, where they could not be searched then; `None` where neither is
+    /// known.
+    pub build: Option<Digest>,
 }
 
 /// What was found, and is not searched.
@@ -81,7 +86,7 @@ pub struct FleetTarget {
 pub struct UncollectedTarget {
     /// The path.
     pub name: String,
-    /// A word for why: `not-built`, `unreadable`, `no-entry`, `not-named`.
+    /// A word for why: `not-built`, `unreadable`, `no-entry`, `not-named`, `not-utf8`.
     pub reason: &'static str,
     /// The same for people.
     pub why: String,
@@ -128,6 +133,10 @@ impl FleetScope {
         let (only, exclude) = (patterns(&self.only)?, patterns(&self.exclude)?);
         let mut found = FleetCollection::default();
         let root = self.root.as_deref().map(from_here);
+        if let Some(unnamed) = root.as_deref().filter(|root| root.to_str().is_none()) {
+            let UncollectedTarget { name, why, .. } = UncollectedTarget::without_text(unnamed);
+            return Err(CampaignError::new(ErrorKind::Suite, format!("{name}: {why}")));
+        }
         let folders = cargo_fuzz_folders(root.as_deref().unwrap_or(Path::new(".")));
         let words: Vec<String> = root.iter().map(|root| shown(root)).collect();
         let entries = match select(&words, None) {
@@ -153,6 +162,10 @@ impl FleetScope {
         };
         let (mut skipped, mut seen) = (0, KnownSources::default());
         for (path, entry) in paths {
+            if path.to_str().is_none() {
+                found.uncollected.push(UncollectedTarget::without_text(&path));
+                continue;
+            }
             let is_wanted = match entry.kind {
                 Kind::Json => fits(&shown(&path)),
                 Kind::Crate | Kind::Folder | Kind::Cluster | Kind::Program => could_fit(&path),
@@ -169,6 +182,10 @@ impl FleetScope {
             }
         }
         for folder in &folders {
+            if folder.to_str().is_none() {
+                found.uncollected.push(UncollectedTarget::without_text(folder));
+                continue;
+            }
             let stamp = source_stamp(folder, &[]);
             for name in binaries(folder) {
                 let key = format!("{} {name}", shown(folder));
@@ -214,6 +231,14 @@ impl FleetScope {
                 "name a folder or a file with tests: fozzy fleet scenarios; or begin with one: fozzy init app --template rust",
             ),
         }
+    }
+}
+
+impl UncollectedTarget {
+    /// One whose path is no text. It is known, to the store and to commands, by a text.
+    fn without_text(path: &Path) -> UncollectedTarget {
+        let why = "its name is not UTF-8, so that no command can name it: rename it, or its folder";
+        UncollectedTarget { name: shown(path), reason: NOT_UTF8, why: why.to_owned() }
     }
 }
 
@@ -297,7 +322,11 @@ impl KnownSources {
     ) -> SourceTargets {
         let found = match known {
             Some((then, known)) if then == stamp => known,
-            Some((_, Ok(targets))) => Ok(look().unwrap_or(targets)),
+            Some((_, Ok(targets))) => Ok(look().unwrap_or_else(|_| {
+                // Nothing has been run of what is there now.
+                let unbuilt = |target| FleetTarget { build: Some(stamp), ..target };
+                targets.into_iter().map(unbuilt).collect()
+            })),
             _ => look(),
         };
         self.0.insert(key, (stamp, found.clone()));
@@ -328,8 +357,11 @@ fn entry_targets(project: &Project, entry: &SuiteEntry, flags: Result<Vec<String
     };
     let loaded = load(&file, &project.remarks).map_err(refused("unreadable"))?;
     let flags = flags.map_err(refused("unreadable"))?;
-    let kinds = kinds(project, &loaded, &flags).map_err(refused("no-entry"))?;
-    let target = |kind| FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone());
+    let (kinds, build) = kinds(project, &loaded, &flags).map_err(refused("no-entry"))?;
+    let target = |kind| FleetTarget {
+        build: Some(build),
+        ..FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone())
+    };
     Ok(kinds.into_iter().map(target).collect())
 }
 
@@ -338,7 +370,9 @@ fn cargo_fuzz_target(folder: &Path, name: String, remarks: &Remarks) -> SourceTa
     match CargoFuzz::new(folder, Path::new(&name)).and_then(|target| target.build(remarks)) {
         Ok(file) => {
             let kind = FleetTargetKind::CargoFuzz(name);
-            Ok(vec![FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new())])
+            // What cannot be loaded has its first slice say why.
+            let build = load(&file, remarks).ok().map(|loaded| build_of(&loaded, &[], None));
+            Ok(vec![FleetTarget { build, ..FleetTarget::new(kind, (folder.to_owned(), true), file, Vec::new()) }])
         }
         Err(error) => {
             let name = format!("{} {name}", shown(folder));
@@ -347,14 +381,19 @@ fn cargo_fuzz_target(folder: &Path, name: String, remarks: &Remarks) -> SourceTa
     }
 }
 
-/// What can be searched in a program.
-fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<Vec<FleetTargetKind>, CampaignError> {
+/// What can be searched in a program, and its build.
+fn kinds(
+    project: &Project,
+    loaded: &LoadedTarget,
+    flags: &[String],
+) -> Result<(Vec<FleetTargetKind>, Digest), CampaignError> {
     if loaded.scenario.is_some() {
-        return Ok(vec![FleetTargetKind::Explore]);
+        return Ok((vec![FleetTargetKind::Explore], build_of(loaded, flags, None)));
     }
     let planned = planned(project, loaded, flags, None)?;
+    let build = build_of(loaded, flags, Some(&planned));
     if planned.plan.target().is_some() {
-        return Ok(vec![FleetTargetKind::Explore]);
+        return Ok((vec![FleetTargetKind::Explore], build));
     }
     let prepared = PreparedProgram::to_call(loaded.clone(), planned, &Build::default())?;
     let functions = functions_of(&prepared, Seed(0))?;
@@ -374,7 +413,21 @@ fn kinds(project: &Project, loaded: &LoadedTarget, flags: &[String]) -> Result<V
         let what = "has neither flows, fuzz targets, properties, a handler of requests nor `wasi:cli/run`";
         return Err(CampaignError::new(ErrorKind::Target, format!("{} {what}: found {exports}", loaded.target.name)));
     }
-    Ok(kinds)
+    Ok((kinds, build))
+}
+
+/// The build of a program under its plan: of it, of what its flags name, and of the plan's other machines. What one version of the rewriter
+/// counts as covered is nothing to another.
+pub(super) fn build_of(loaded: &LoadedTarget, flags: &[String], planned: Option<&RunPlan>) -> Digest {
+    let mut parts = loaded.target.source.to_string();
+    for file in flags.chunks(2).filter_map(|flag| std::fs::read(flag.get(1)?).ok()) {
+        parts.push_str(&Digest::of(&file).to_string());
+    }
+    for machine in planned.iter().flat_map(|planned| &planned.plan.nodes) {
+        parts.push_str(&machine.program.component.to_string());
+    }
+    parts.push_str(&format!("rewriter {REWRITER_VERSION}"));
+    Digest::of(parts.as_bytes())
 }
 
 /// The plan of a program under these flags; other programs that it names are built.
@@ -407,7 +460,7 @@ impl FleetTarget {
         let last: String = source.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let short: String = last.chars().map(plain).take(ID_NAME_CHARS).collect();
         let id = format!("{}-{}", short.trim_matches('-'), &Digest::of(name.as_bytes()).short()[..8]);
-        FleetTarget { id, name, kind, source, is_built, file, flags }
+        FleetTarget { id, name, kind, source, is_built, file, flags, build: None }
     }
 
     /// The words of the command that searches it.
@@ -510,6 +563,7 @@ impl FleetTarget {
             is_built: false,
             file: "app.wasm".into(),
             flags: Vec::new(),
+            build: None,
         }
     }
 }
@@ -596,11 +650,35 @@ mod tests {
         let known = seen.0.remove("a");
         assert_eq!(counts(seen.keep("a".to_owned(), known, now, found)), Ok(1));
         let known = seen.0.remove("a");
-        assert_eq!(counts(seen.keep("a".to_owned(), known, then, refused)), Ok(1), "it is to say why itself");
+        let kept = seen.keep("a".to_owned(), known, then, refused);
+        assert_eq!(counts(kept.clone()), Ok(1), "it is to say why itself");
+        let builds: Vec<_> = kept.into_iter().flatten().map(|target| target.build).collect();
+        assert_eq!(builds, [Some(then)], "no run is of what is there now");
         assert!(!seen.is_there());
         let here = tempfile::tempdir().expect("a folder");
         seen.0.insert(shown(here.path()), (now, refused()));
         assert!(seen.is_there());
+    }
+
+    /// As a file system of Linux has it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_has_no_text_for_a_name_is_not_collected_and_says_so() {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfebad.wat"));
+        fs::write(&path, "(module)").expect("written");
+        let project = Project {
+            config: crate::config::Config::default(),
+            backends: crate::options::BackendOptions::default(),
+            keep_passing: false,
+            remarks: Remarks::to(|_| ()),
+        };
+        let of = |root: &Path| FleetScope { root: Some(root.to_owned()), ..FleetScope::default() }.collect(&project);
+        let found = of(folder.path()).expect("it is listed");
+        let [row] = &found.uncollected[..] else { panic!("{found:?}") };
+        assert!(found.targets.is_empty() && row.reason == NOT_UTF8 && row.why.contains("is not UTF-8"), "{row:?}");
+        assert!(of(&path).is_err_and(|error| error.message.contains("is not UTF-8")));
     }
 
     #[test]

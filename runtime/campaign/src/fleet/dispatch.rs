@@ -5,15 +5,15 @@
 //! collector   look for targets: new ones join, those whose files are gone leave ─ wait ─ look …
 //! ```
 //!
-//! Invariants: what a slice has found is on the disk of this machine before its lease ends, and in the store, if that answers; a target without a
-//! result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for that, unless it is to end at a
-//! risk, of which nothing would say more. While the store is away, all
-//! goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by it count
-//! for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
+//! Invariants: a target whose present build has no run goes first, and is no pass at the end; what a slice has found is on the disk of this
+//! machine before its lease ends, and in the store, if that answers; a target without a result `TROUBLES_MAX` times in a row is set aside until
+//! it changes, and a fleet with none but such waits for that, unless it is to end at a risk, of which nothing would say more. While the store is
+//! away, all goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by
+//! it count for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
-use super::discovery::{FleetCollection, FleetTarget};
-use super::division::{DiscoveryEstimate, TimeDivision};
+use super::discovery::{FleetCollection, FleetTarget, build_of};
+use super::division::{DiscoveryEstimate, TimeDivision, first_slice_max};
 use super::exchange::CorpusExchange;
 use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{
@@ -21,7 +21,7 @@ use super::shared_store::{
 };
 use super::slice::{SliceOutcome, SliceRequest};
 use super::spool::{HeldRecords, MergedSlice, RecordsLock, Spool, SpooledSlice};
-use super::view::{BroughtFailure, FleetView};
+use super::view::{BroughtFailure, FleetView, UNSEARCHED};
 use crate::error::{CampaignError, ErrorKind, says_full_disk};
 use crate::explore::regression_status::RegressionStatus;
 use crate::explore::retrial::Retrial;
@@ -30,8 +30,7 @@ use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan, load}
 use crate::project::Project;
 use crate::risk_bound::RiskBound;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
-use fozzy_instrument::REWRITER_VERSION;
-use fozzy_report::fleet::{FOUND_WITHOUT_REPORT, FleetDocument, FleetSliceRow, WaitingSlices};
+use fozzy_report::fleet::{FOUND_WITHOUT_REPORT, FleetDocument, FleetSliceRow, FleetWorkerRow, WaitingSlices};
 use fozzy_report::{WallFacts, printable_line};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{Digest, FailureSignature, Seed, Status, counted};
@@ -49,7 +48,7 @@ const SLICE_MIN: Duration = Duration::from_secs(10);
 const SLICE_MAX: Duration = Duration::from_secs(60);
 /// In a short time, at least.
 const SHORTEST_SLICE: Duration = Duration::from_millis(500);
-/// With less time left no slice is begun.
+/// With less time left no slice is begun but the first one of a build.
 const SLICE_TIME_MIN: Duration = Duration::from_millis(300);
 /// Slices in a row without a result after which a target is set aside.
 const TROUBLES_MAX: u32 = 3;
@@ -112,9 +111,15 @@ struct TargetState {
     stamp: Option<Digest>,
     /// What was built then.
     build: Option<Digest>,
-    /// Whether its failures were not tried on that yet, since the store was away.
+    /// Whether its failures were not tried on that yet, since the store was away or it could not be built.
     untried: bool,
+    /// Its build as it was when it was looked for last.
+    collected: Option<Digest>,
+    /// The build of the last slice, whether that had a result or not.
+    tried: Option<Digest>,
     is_busy: bool,
+    /// Whether another fleet worked on it when it was asked for last.
+    is_held: bool,
     /// Whether its files are gone.
     is_gone: bool,
     /// Another fleet works on it until then, at least.
@@ -135,7 +140,10 @@ impl TargetState {
             stamp: None,
             build: None,
             untried: false,
+            collected: target.build,
+            tried: None,
             is_busy: false,
+            is_held: false,
             is_gone: false,
             away_until: Duration::ZERO,
             rests: 0,
@@ -146,6 +154,39 @@ impl TargetState {
 
     fn is_set_aside(&self) -> bool {
         self.record.troubles >= TROUBLES_MAX
+    }
+
+    /// Whether it can be asked for.
+    fn is_free(&self, now: Duration) -> bool {
+        !self.is_busy && !self.is_gone && !self.is_set_aside() && self.away_until <= now
+    }
+
+    /// Whether its present build has no run, as far as is known, and no slice of this fleet has tried that: it goes first.
+    fn is_due(&self) -> bool {
+        self.target.build.is_some() && self.tried != self.target.build && !self.record.has_run_of(self.target.build)
+    }
+
+    /// What it was when it was looked for now. The same as at the look before says nothing: a slice may have built it since.
+    fn take_look(&mut self, found: &FleetTarget) {
+        self.target.flags.clone_from(&found.flags);
+        if self.collected != found.build {
+            (self.collected, self.target.build) = (found.build, found.build);
+        }
+    }
+
+    /// Why its present build has no run at the end of this fleet, and what to do. `held_by` says who worked on it until then.
+    fn why_unsearched(&self, is_interrupted: bool, lacked_room: Option<&str>, held_by: Option<&str>) -> String {
+        let is_tried = self.tried.is_some() && self.tried == self.target.build;
+        match (held_by, lacked_room) {
+            (_, lacked) if self.rests > 0 => {
+                format!("no slice of it was finished: {}", lacked.unwrap_or("there was no room on a disk"))
+            }
+            (Some(held_by), _) => format!("another fleet works on it{held_by}: wait for that, or end it"),
+            _ if is_tried && self.record.trouble.is_some() => "no slice of it had a result".to_owned(),
+            _ if is_interrupted => "the fleet was stopped before that".to_owned(),
+            _ if is_tried => "no slice of it came to a verdict: a longer --time; its own command says why".to_owned(),
+            _ => "the time was over before its turn: a longer --time".to_owned(),
+        }
     }
 
     /// Whether it has had a slice, and none of its runs was at its end: that of a program which never ends takes all its instructions, which
@@ -167,6 +208,7 @@ impl TargetState {
         match self.record.estimate.slices {
             0 => FIRST_SLICE,
             _ if self.is_unjudged() => SLICE_MAX,
+            _ if self.is_due() => FIRST_SLICE,
             _ => (self.overhead * 10).clamp(SLICE_MIN, SLICE_MAX),
         }
     }
@@ -228,18 +270,34 @@ impl FleetState {
         })
     }
 
-    /// A target that has no run at all, since its slices have found no room on a disk until the end, is no pass.
-    fn say_unjudged(&self, document: &mut FleetDocument) {
-        let why = self.lacked_room.as_deref().unwrap_or("its slices have found no room on a disk");
-        for known in self.targets_there().filter(|known| known.rests > 0) {
-            if document.targets.iter().any(|row| row.id == known.target.id && row.executions == 0) {
-                let name = &known.target.name;
-                document.warnings.push(format!("{name}: nothing of it was tried: no slice of it was finished: {why}"));
-                if document.status == Status::Pass {
-                    document.status = Status::Error;
-                }
-            }
+    /// Says of each target whose present build has no run why that is so. Of those that another fleet has, `holders` says which one.
+    fn say_unsearched(&self, document: &mut FleetDocument, holders: &BTreeMap<String, String>) {
+        let FleetDocument { targets, workers, interrupted, .. } = document;
+        let (workers, is_interrupted) = (&*workers, *interrupted);
+        for row in targets.iter_mut().filter(|row| row.unsearched.is_some()) {
+            let Some(known) = self.targets.iter().find(|known| known.target.id == row.id) else { continue };
+            let held_by = holders.get(&row.id).map(|name| named_worker(name, workers));
+            // Slices that wait are not in the store.
+            row.unsearched = (!known.record.has_run_of(known.target.build)).then(|| {
+                let why = known.why_unsearched(is_interrupted, self.lacked_room.as_deref(), held_by.as_deref());
+                format!("{UNSEARCHED}: {why}")
+            });
         }
+        document.settle();
+    }
+
+    /// Whether one that can be asked for waits for the first slice of its present build.
+    fn has_due(&self, now: Duration) -> bool {
+        self.targets.iter().any(|target| target.is_free(now) && target.is_due())
+    }
+
+    /// How many targets wait for the first slice of their present build, with the one at this place, and the most that a slice has taken beside its
+    /// own time.
+    fn first_slices(&self, place: usize) -> (usize, Duration) {
+        let waits = |target: &&TargetState| !target.is_busy && !target.is_held && target.is_due();
+        let others = self.targets_at_work().filter(|target| target.target.id != self.targets[place].target.id);
+        let overhead = self.targets.iter().map(|target| target.overhead).max().unwrap_or_default();
+        (others.filter(waits).count() + 1, overhead)
     }
 
     /// Targets that are there.
@@ -276,9 +334,17 @@ impl FleetState {
         now.saturating_sub(since) >= CHANGE_WAIT && collected_at >= since
     }
 
-    /// Which of the free targets has its turn, as a place in their list. A fleet that ends at a risk waits for those whose last slice had no
-    /// result, until they have one or are set aside: they go first, so that it soon knows.
+    /// Which of the free targets has its turn, as a place in their list. First are those whose present build has no run; of these, such of which no
+    /// run was ever at its end come last, as their slices are long. A fleet that ends at a risk waits for those whose last slice had no result,
+    /// until they have one or are set aside: they go next, so that it soon knows.
     fn choose(&mut self, free: &[usize], ends_at_risk: bool) -> Option<usize> {
+        let due = |is_unjudged: bool| {
+            let is_it = |target: &TargetState| target.is_due() && target.is_unjudged() == is_unjudged;
+            free.iter().position(|place| is_it(&self.targets[*place]))
+        };
+        if let Some(first) = due(false).or_else(|| due(true)) {
+            return Some(first);
+        }
         let is_in_trouble = |place: &usize| self.targets[*place].record.troubles > 0;
         if ends_at_risk && let Some(first) = free.iter().position(is_in_trouble) {
             return Some(first);
@@ -300,7 +366,9 @@ impl FleetState {
     /// says so: one that is set aside may change, and others may join.
     fn is_settled(&self, until: RiskBound) -> bool {
         let is_low = |target: &TargetState| {
-            target.stamp.is_some() && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
+            target.stamp.is_some()
+                && !target.is_due()
+                && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
         };
         self.targets_at_work().next().is_some() && self.targets_at_work().all(is_low)
     }
@@ -406,7 +474,7 @@ impl FleetRun<'_> {
             return Err(error);
         }
         let elapsed = dispatcher.clock.elapsed();
-        let collection = self.collector.current().get();
+        let (collection, holders) = (dispatcher.collection(), dispatcher.holders());
         let view = FleetView { store: self.store, collection: &collection, named: self.named };
         let seen = dispatcher.view(&collection).document().map_err(store_error);
         let document = match dispatcher.unless_away(seen)? {
@@ -448,11 +516,13 @@ impl FleetRun<'_> {
         document.interrupted = (self.stop)();
         document.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         (document.slices, document.cpu_s) = (state.slices, state.cpu.as_secs_f64());
-        if document.status == Status::Pass && state.has_lost(&document) {
-            document.status = Status::Error;
+        state.say_unsearched(&mut document, &holders);
+        if state.has_lost(&document) {
+            document.refuse();
         }
-        if document.slices == 0 && document.status == Status::Pass && !document.interrupted {
-            document.status = Status::Error;
+        let would_pass = document.status == Status::Pass || document.lacks_runs_only;
+        if document.slices == 0 && would_pass && !document.interrupted {
+            document.refuse();
             let held = state.targets.iter().filter(|target| target.away_until > Duration::ZERO).count() as u64;
             document.warnings.push(match held {
                 _ if state.lacked_room.is_some() => {
@@ -465,13 +535,12 @@ impl FleetRun<'_> {
                 ),
             });
         }
-        state.say_unjudged(&mut document);
         if let Some(unkept) = unkept {
             // Who is told of an error has no document.
             if state.failure.is_some() {
                 self.project.remarks.text(&format!("{unkept}\n"));
             }
-            document.status = Status::Error;
+            (document.status, document.lacks_runs_only) = (Status::Error, false);
             document.warnings.push(unkept);
         }
         match state.failure {
@@ -484,6 +553,25 @@ impl FleetRun<'_> {
 impl Dispatcher<'_> {
     fn view<'v>(&'v self, collection: &'v FleetCollection) -> FleetView<'v> {
         FleetView { store: &self.store, collection, named: self.run.named }
+    }
+
+    /// What was found at the last look, with what slices have built since.
+    fn collection(&self) -> FleetCollection {
+        let mut collection = FleetCollection::clone(&self.run.collector.current().get());
+        let state = self.lock();
+        for target in &mut collection.targets {
+            let known = state.targets.iter().find(|known| known.target.id == target.id);
+            target.build = known.map_or(target.build, |known| known.target.build);
+        }
+        collection
+    }
+
+    /// Which workers have the targets that were asked for in vain, by the ids of these; no name where that is not known.
+    fn holders(&self) -> BTreeMap<String, String> {
+        let held = |known: &TargetState| known.is_held.then(|| known.target.id.clone());
+        let held: Vec<String> = self.lock().targets.iter().filter_map(held).collect();
+        let holder = |id: &str| self.store.holder(&StoreKey::new(&["targets", id])).ok().flatten();
+        held.into_iter().map(|id| (holder(&id).unwrap_or_default(), id)).map(|(name, id)| (id, name)).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, FleetState> {
@@ -850,7 +938,7 @@ impl Dispatcher<'_> {
             }
             known.is_gone = found.is_none();
             if let Some(found) = found {
-                known.target.flags.clone_from(&found.flags);
+                known.take_look(found);
             }
         }
         for target in new.into_values() {
@@ -872,7 +960,8 @@ impl Dispatcher<'_> {
 
     fn job(&self) {
         while !self.is_over() {
-            if self.time_left().is_some_and(|left| left < SLICE_TIME_MIN) {
+            if self.time_left().is_some_and(|left| left < SLICE_TIME_MIN && !(left > Duration::ZERO && self.has_due()))
+            {
                 return;
             }
             if self.is_settled() {
@@ -919,6 +1008,11 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Whether a target waits for the first slice of its present build.
+    fn has_due(&self) -> bool {
+        self.lock().has_due(self.clock.elapsed())
+    }
+
     /// Whether it has come to the risk at which it is to end, if one is named.
     fn is_settled(&self) -> bool {
         self.run.until.is_some_and(|until| self.lock().is_settled(until))
@@ -953,9 +1047,8 @@ impl Dispatcher<'_> {
                 }
             }
         }
-        let is_free = |target: &TargetState| {
-            !target.is_busy && !target.is_gone && !target.is_set_aside() && target.away_until <= now
-        };
+        let is_late = self.time_left().is_some_and(|left| left < SLICE_TIME_MIN);
+        let is_free = |target: &TargetState| target.is_free(now) && (!is_late || target.is_due());
         let mut free: Vec<usize> = (0..state.targets.len()).filter(|place| is_free(&state.targets[*place])).collect();
         while !free.is_empty() {
             let Some(chosen) = state.choose(&free, self.run.until.is_some()) else { break };
@@ -965,26 +1058,32 @@ impl Dispatcher<'_> {
             let lease = self.unless_away(self.store.acquire(&key, &self.worker).map_err(store_error))?;
             match lease.map_or_else(|| self.spool.acquire(&key), Ok)? {
                 Some(lease) => {
-                    target.is_busy = true;
+                    (target.is_busy, target.is_held) = (true, false);
                     return Ok(Some((place, lease)));
                 }
-                None => target.away_until = now + AWAY,
+                None => (target.away_until, target.is_held) = (now + AWAY, true),
             }
         }
         Ok(None)
     }
 
-    /// How long the next slice of a target is.
-    fn slice_time(&self, state: &TargetState, targets: usize) -> Duration {
-        let wanted = state.wanted_time();
+    /// How long the next slice of the target at this place is.
+    fn slice_time(&self, state: &FleetState, place: usize) -> Duration {
+        let (known, targets) = (&state.targets[place], state.targets_there().count());
+        let wanted = known.wanted_time();
         let (Some(time), Some(left)) = (self.run.time, self.time_left()) else { return wanted };
-        if state.is_unjudged() {
+        if known.is_unjudged() {
             // The others have their turns in the other half.
             return wanted.min((left / 2).max(SHORTEST_SLICE)).min(left);
         }
         // In a short time each target has its turn.
         let fair = time * self.run.jobs / u32::try_from(targets.max(1) * 3).unwrap_or(u32::MAX);
-        wanted.min(fair.max(SHORTEST_SLICE)).min(left)
+        let fair = wanted.min(fair.max(SHORTEST_SLICE));
+        if known.is_due() {
+            let (waiting, overhead) = state.first_slices(place);
+            return fair.min(first_slice_max(left, self.run.jobs, waiting, overhead));
+        }
+        fair.min(left)
     }
 
     /// One slice of a target that this job has the right to.
@@ -995,7 +1094,7 @@ impl Dispatcher<'_> {
             let known = &state.targets[place];
             let targets = state.targets_there().count().max(1);
             let workers = (self.run.jobs / u32::try_from(targets).unwrap_or(u32::MAX)).max(1);
-            let time = self.slice_time(known, targets);
+            let time = self.slice_time(&state, place);
             let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
             (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers)
         };
@@ -1014,6 +1113,13 @@ impl Dispatcher<'_> {
             true => Ok(()),
             false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
         };
+        let is_built = prepared.is_ok();
+        untried |= !is_built;
+        // Nothing has been run of what cannot be built.
+        let present = if is_built { build.or(target.build) } else { Some(now) };
+        if is_built && !is_prepared {
+            self.lock().targets[place].target.build = present;
+        }
         slice.has_changed = stamp.is_some_and(|before| before != now);
         stamp = Some(now);
         if record.program == build {
@@ -1093,6 +1199,12 @@ impl Dispatcher<'_> {
             let kept = &mut state.targets[place];
             // Its flags may be others by now.
             kept.target.file.clone_from(&target.file);
+            if !is_built {
+                kept.target.build = present;
+            }
+            if slice.is_slice || slice.trouble.is_some() {
+                kept.tried = present;
+            }
             let has_result = slice.is_slice && slice.trouble.is_none();
             kept.rests = if has_result { 0 } else { kept.rests };
             (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
@@ -1139,21 +1251,10 @@ impl Dispatcher<'_> {
         let building = self.building.read().unwrap_or_else(PoisonError::into_inner);
         target.file = target.rebuild(&self.run.project.remarks)?;
         let loaded = load(&target.file, &self.run.project.remarks)?;
-        let plans = target.flags.chunks(2).filter_map(|flag| std::fs::read(flag.get(1)?).ok());
-        let parts: Vec<u8> = plans.fold(loaded.target.source.to_string().into_bytes(), |mut all, plan| {
-            all.extend(Digest::of(&plan).to_string().into_bytes());
-            all
-        });
         // Those of the plan's other machines are built, too.
         let today = TargetOfToday::read(target, self.run.project, loaded)?;
         drop(building);
-        let machines = today.planned.as_ref().map(|planned| &planned.plan.nodes[..]).unwrap_or_default();
-        let parts = machines.iter().fold(parts, |mut all, machine| {
-            all.extend(machine.program.component.to_string().into_bytes());
-            all
-        });
-        // What one version of the rewriter counts as covered is nothing to another.
-        let program = Digest::of(&[&parts[..], format!("rewriter {REWRITER_VERSION}").as_bytes()].concat());
+        let program = build_of(&today.loaded, &target.flags, today.planned.as_ref());
         (*build, *untried) = (Some(program), false);
         if record.program == Some(program) {
             return Ok(());
@@ -1277,6 +1378,16 @@ fn worker_name(started_at: &str) -> String {
     let host: String = host.trim().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     let digits: String = started_at.chars().filter(char::is_ascii_digit).take(17).collect();
     format!("{}-{}-{digits}", host.to_ascii_lowercase(), std::process::id())
+}
+
+/// A worker in brackets, with since when it works, as far as that is known.
+fn named_worker(name: &str, workers: &[FleetWorkerRow]) -> String {
+    let known = workers.iter().find(|worker| worker.name == name);
+    let since = known.map(|it| format!(", since {}, last heard of at {}", it.started_at, it.seen_at));
+    match name {
+        "" => String::new(),
+        name => format!(" ({}{})", printable_line(name), since.unwrap_or_default()),
+    }
 }
 
 #[cfg(test)]
@@ -1513,31 +1624,112 @@ mod tests {
     }
 
     #[test]
-    fn a_target_whose_slices_found_no_room_until_the_end_is_no_pass_if_nothing_of_it_was_tried() {
+    fn a_target_whose_present_build_has_no_run_is_no_pass_and_says_why() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let (present, before) = (Some(Digest::of(b"the present build")), Digest::of(b"the build before"));
         let [searched, tried] = ["app-1", "app-2"].map(|id| FleetTarget {
             id: id.to_owned(),
             name: id.to_owned(),
+            build: present,
             ..FleetTarget::app(FleetTargetKind::Explore)
         });
         let mut state = FleetState::new([&searched, &tried].map(TargetState::new).into(), Seed(1));
         let collection = FleetCollection { targets: vec![searched, tried], ..FleetCollection::default() };
         let view = FleetView { store: &store, collection: &collection, named: None };
-        state.targets[0].record.executions = 7;
-        let judged = |state: &FleetState| {
+        state.targets[0].record.note_run_of(present.expect("a build"), 1.0);
+        (state.targets[1].record.executions, state.targets[1].record.estimate.slices) = (1010, 2);
+        state.targets[1].record.note_run_of(before, 1.0);
+        let holder = BTreeMap::from([("app-2".to_owned(), "host-7-2026".to_owned())]);
+        let judged = |state: &FleetState, interrupted, holders: &BTreeMap<String, String>| {
             let records = state.targets.iter().map(|target| &target.record);
             let mut document = view.alone(records, Vec::new(), &[]);
-            state.say_unjudged(&mut document);
-            (document.status, document.warnings)
+            document.interrupted = interrupted;
+            document.workers = vec![FleetWorkerRow {
+                name: "host-7-2026".to_owned(),
+                version: String::new(),
+                pid: 7,
+                started_at: "2026-01".to_owned(),
+                seen_at: "2026-02".to_owned(),
+                slices: 0,
+                cpu_s: 0.0,
+                has_ended: false,
+                is_at_work: true,
+                recent: Vec::new(),
+            }];
+            state.say_unsearched(&mut document, holders);
+            assert_eq!((document.targets[0].unsearched.as_ref(), document.status), (None, Status::Error));
+            document.targets.remove(1).unsearched.expect("a reason")
         };
-        assert_eq!(judged(&state), (Status::Pass, Vec::new()));
-        state.targets.iter_mut().for_each(|target| target.rests = 2);
+        let none = BTreeMap::new();
+        let says = |state: &FleetState, interrupted, holders, words: &str| {
+            let why = judged(state, interrupted, holders);
+            assert!(why.starts_with("no run of its present build: ") && why.ends_with(words), "{why}");
+        };
+        says(&state, false, &none, "the time was over before its turn: a longer --time");
+        says(&state, true, &none, "the fleet was stopped before that");
+        let held = "another fleet works on it (host-7-2026, since 2026-01, last heard of at 2026-02): wait for that, or end it";
+        says(&state, false, &holder, held);
+        state.targets[1].rests = 2;
         state.lacked_room = Some("the disk of x is full".to_owned());
-        let note = "app-2: nothing of it was tried: no slice of it was finished: the disk of x is full";
-        assert_eq!(judged(&state), (Status::Error, vec![note.to_owned()]));
-        state.targets[1].is_gone = true;
-        assert_eq!(judged(&state), (Status::Pass, Vec::new()), "its files are gone");
+        says(&state, false, &none, "no slice of it was finished: the disk of x is full");
+        (state.targets[1].rests, state.targets[1].tried) = (0, present);
+        says(&state, false, &none, "no slice of it came to a verdict: a longer --time; its own command says why");
+        state.targets[1].record.trouble = Some("its process ended without a report".to_owned());
+        says(&state, false, &none, "no slice of it had a result");
+        // A slice whose result waits has made one.
+        let unknown = TargetRecord::default();
+        let mut document = view.alone([&unknown; 2].into_iter(), Vec::new(), &[]);
+        assert_eq!(document.status, Status::Error);
+        state.targets[1].record.note_run_of(present.expect("a build"), 2.0);
+        state.say_unsearched(&mut document, &none);
+        assert_eq!((document.status, document.lacks_runs_only), (Status::Pass, false));
+    }
+
+    #[test]
+    fn a_build_without_a_run_goes_first_once_and_by_a_short_slice() {
+        let build = |name: &str| Some(Digest::of(name.as_bytes()));
+        let searched = |id: &str| {
+            let target =
+                FleetTarget { id: id.to_owned(), build: build("old"), ..FleetTarget::app(FleetTargetKind::Explore) };
+            let mut state = TargetState::new(&target);
+            (state.record.executions, state.record.estimate.slices) = (9, 1);
+            state.record.estimate.total_cpu_s = 1000.0;
+            state.record.note_run_of(build("old").expect("a build"), 1.0);
+            state
+        };
+        let mut state = FleetState::new(["a", "b", "c"].map(searched).into(), Seed(1));
+        // By what they have had, it is the turn of the first one.
+        state.targets[0].record.estimate.total_cpu_s = 0.001;
+        assert_eq!((state.choose(&[0, 1, 2], false), state.has_due(Duration::ZERO)), (Some(0), false));
+        let look = |build| FleetTarget { build, ..FleetTarget::app(FleetTargetKind::Explore) };
+        state.targets[2].take_look(&look(build("new")));
+        assert_eq!([state.choose(&[0, 1, 2], false), state.choose(&[0, 2], true)], [Some(2), Some(1)]);
+        assert!(state.has_due(Duration::ZERO) && state.targets[2].wanted_time() == FIRST_SLICE);
+        assert_eq!(state.first_slices(2).0, 1);
+        state.targets[1].take_look(&look(build("newer")));
+        assert_eq!(state.first_slices(2).0, 2);
+        // Those of which no run was at its end have long slices, after the others.
+        state.targets[1].record.executions = 0;
+        assert_eq!(state.choose(&[0, 1, 2], false), Some(2));
+        state.targets[1].is_held = true;
+        assert_eq!(state.first_slices(2).0, 1, "another fleet works on it");
+        // A slice without a result is one, too.
+        (state.targets[1].tried, state.targets[2].tried) = (build("newer"), build("new"));
+        assert_eq!((state.choose(&[0, 1, 2], false), state.has_due(Duration::ZERO)), (Some(0), false));
+        // A slice may have built it since, and a look that has found nothing else does not know of that.
+        state.targets[2].target.build = build("newest");
+        state.targets[2].take_look(&look(build("new")));
+        assert_eq!(state.targets[2].target.build, build("newest"));
+        state.targets[2].record.note_run_of(build("newest").expect("a build"), 2.0);
+        assert!(!state.targets[2].is_due());
+        let until = RiskBound::parse("5%").expect("a share");
+        for target in &mut state.targets {
+            (target.stamp, target.record.chance_in_minute) = (Some(Digest::of(b"sources")), Some(0.01));
+        }
+        assert!(state.is_settled(until));
+        state.targets[0].take_look(&look(build("new")));
+        assert!(!state.is_settled(until), "it has changed since");
     }
 
     #[test]

@@ -36,6 +36,10 @@ const PRIOR_CPU_S: f64 = 1.0;
 const FAILED: f64 = 0.25;
 /// The part of an even share that each target gets whatever it finds: what is found late would never be found otherwise.
 pub const FLOOR: f64 = 0.1;
+/// The shortest first slice: in less, an exploration on a busy machine comes to its first run alone, and to no verdict.
+const FIRST_SLICE_MIN: Duration = Duration::from_millis(100);
+/// Real time that a slice takes beside its own, at the least: a process is started.
+const OVERHEAD_MIN: Duration = Duration::from_millis(50);
 
 /// What the slices of one target have found, the latest counting most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -97,6 +101,15 @@ impl DiscoveryEstimate {
         let is_sound = numbers.iter().all(|number| number.is_finite() && *number >= 0.0);
         if is_sound { self } else { DiscoveryEstimate::default() }
     }
+}
+
+/// The longest first slice of a target with which all of those that wait for theirs, itself included, have one in the time that is left: a fair
+/// share, less what slices take beside their own time, if that is no more than half of it.
+#[must_use]
+pub fn first_slice_max(left: Duration, jobs: u32, waiting: usize, overhead: Duration) -> Duration {
+    let waiting = u32::try_from(waiting.max(1)).unwrap_or(u32::MAX);
+    let share = left * jobs.min(waiting) / waiting;
+    (share - overhead.max(OVERHEAD_MIN).min(share / 2)).max(FIRST_SLICE_MIN)
 }
 
 /// Chooses whose turn it is.

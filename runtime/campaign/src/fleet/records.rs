@@ -30,6 +30,9 @@ const WORKERS_MAX: usize = 64;
 const MOMENTS_MAX: usize = 1000;
 /// Workers whose last slice is remembered beside a count.
 const COUNTED_MAX: usize = 64;
+/// Builds of a target whose runs are remembered: those of some working copies, or of some days of one. The oldest is forgotten, and searched
+/// once more before it passes.
+const BUILDS_MAX: usize = 32;
 /// Slices of a worker that are kept.
 const RECENT_MAX: usize = 120;
 
@@ -71,6 +74,9 @@ pub struct TargetRecord {
     pub undiscovered_edges: Option<f64>,
     /// Executions or runs of the program.
     pub program_executions: u64,
+    /// Builds that have had a run, the program's among them, the latest last. An older version neither knows nor changes it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<SearchedBuild>,
     /// How the properties of the program stand over all of them.
     #[serde(skip_serializing_if = "PropertyTable::is_empty")]
     pub properties: PropertyTable,
@@ -90,6 +96,15 @@ pub struct TargetRecord {
     pub others: OtherFields,
 }
 
+/// A build of a target that has had a run, by whichever fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchedBuild {
+    pub(super) build: Digest,
+    /// When its last slice with a run ended, in seconds since 1970.
+    pub(super) at_s: f64,
+}
+
 /// What the slices of one worker have added to the counts of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -102,6 +117,33 @@ pub struct WorkerShare {
 }
 
 impl TargetRecord {
+    /// Whether this build has had a run, at least; whether any has, where it is not known which one is meant.
+    pub(super) fn has_run_of(&self, build: Option<Digest>) -> bool {
+        let Some(build) = build else { return self.executions > 0 };
+        // So it is known of slices of an older version.
+        let is_program = self.program == Some(build) && self.program_executions > 0;
+        is_program || self.searched.iter().any(|known| known.build == build)
+    }
+
+    /// This build has had a run, in a slice that ended then.
+    pub(super) fn note_run_of(&mut self, build: Digest, at_s: f64) {
+        self.note_runs(&[SearchedBuild { build, at_s }]);
+    }
+
+    /// These builds have had runs.
+    pub(super) fn note_runs(&mut self, builds: &[SearchedBuild]) {
+        for new in builds {
+            match self.searched.iter_mut().find(|known| known.build == new.build) {
+                Some(known) => known.at_s = known.at_s.max(new.at_s),
+                None => self.searched.push(*new),
+            }
+        }
+        // The same ones in the same order, whichever of two records was there first.
+        self.searched.sort_by(|left, right| left.at_s.total_cmp(&right.at_s).then(left.build.cmp(&right.build)));
+        let surplus = self.searched.len().saturating_sub(BUILDS_MAX);
+        self.searched.drain(..surplus);
+    }
+
     /// Counts a slice of a worker, whose number and end these are, unless that was done; whether it was not.
     pub(super) fn count_slice(
         &mut self,
@@ -573,6 +615,8 @@ mod tests {
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
         let target = FleetTarget::app(FleetTargetKind::Explore);
         let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let record = TargetRecord { executions: 1, ..TargetRecord::default() };
+        FleetRecords { store: &store }.put_target("app-1", &record).expect("kept");
         for (state, status) in [("fixed", Status::Pass), ("unshrunk", Status::Error)] {
             store.put(&StoreKey::new(&["failures", state, "app-1", "3f2a"]), b"{\"target\": \"ap").expect("kept");
             let view = FleetView { store: &store, collection: &collection, named: None };
@@ -582,6 +626,25 @@ mod tests {
             assert_eq!((document.status, document.failures.len()), (status, 0));
         }
         assert!(FleetRecords { store: &store }.failures("app-1").expect("it answers").is_empty());
+    }
+
+    #[test]
+    fn each_build_that_has_had_a_run_is_known_up_to_a_bound() {
+        let build = |number: usize| Digest::of(&number.to_le_bytes());
+        let mut record = TargetRecord { program: Some(build(0)), ..TargetRecord::default() };
+        assert!(!record.has_run_of(Some(build(0))) && !record.has_run_of(None));
+        // As an older version has counted it.
+        (record.program_executions, record.executions) = (7, 7);
+        assert!(record.has_run_of(Some(build(0))) && record.has_run_of(None) && !record.has_run_of(Some(build(1))));
+        (1..=BUILDS_MAX).for_each(|number| record.note_run_of(build(number), number as f64));
+        record.note_run_of(build(1), 1000.0);
+        record.note_run_of(build(1), 3.0);
+        record.note_run_of(build(BUILDS_MAX + 1), 1001.0);
+        let known: Vec<bool> = (0..=BUILDS_MAX + 2).map(|number| record.has_run_of(Some(build(number)))).collect();
+        let expected: Vec<bool> = (0..=BUILDS_MAX + 2).map(|number| number != 2 && number <= BUILDS_MAX + 1).collect();
+        assert_eq!((known, record.searched.len()), (expected, BUILDS_MAX));
+        let text = serde_json::to_vec(&record).expect("JSON");
+        assert_eq!(serde_json::from_slice::<TargetRecord>(&text).expect("JSON"), record);
     }
 
     #[test]

@@ -28,11 +28,11 @@ use super::shared_store::{
 };
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::regression_status::RegressionStatus;
-use fozzy_report::fleet::{FIRST_RUN_WITHOUT_END, FOUND_WITHOUT_REPORT, FleetMoment};
+use fozzy_report::fleet::{FIRST_RUN_WITHOUT_END, FOUND_WITHOUT_REPORT, FleetMoment, NOTHING_VARIES};
 use fozzy_report::{ExploreSummary, RunSummary};
 use fozzy_search::stats::Outlook;
 use fozzy_trace::facts::PropertyTable;
-use fozzy_trace::{Digest, FailureSignature};
+use fozzy_trace::{Digest, FailureSignature, Status};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,8 @@ pub(super) struct SpooledSlice {
     /// Its own. Of a slice that an older version has left here they are not known, and of one without a report neither.
     #[serde(rename = "ownExecutions")]
     pub(super) executions: u64,
+    /// Whether its command came to no verdict: the time was over after the first run, say.
+    pub(super) is_undecided: bool,
     pub(super) features: u64,
     /// Steps of an exploration's second half that have shown something new: lines, messages and faults are no features. What its saved state
     /// has not kept, it sees again soon after its beginning, so that the first half says nothing. 0 of a campaign, whose features have all.
@@ -201,6 +203,7 @@ pub(super) struct MergedSlice {
 impl SpooledSlice {
     /// Takes what the report of its process says.
     pub(super) fn observe(&mut self, summary: &RunSummary) {
+        self.is_undecided = summary.status == Status::Error;
         if let Some(fuzz) = &summary.fuzz {
             (self.executions, self.corpus) = (fuzz.executions, fuzz.corpus);
             self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
@@ -314,6 +317,14 @@ impl SpooledSlice {
             return 0;
         }
         record.estimate.remember(record.features);
+        // One whose runs are all alike has had the one that there is. What comes to no verdict is no pass in its own command, either.
+        let has_run = match &self.trouble {
+            Some(why) => why.lines().next().is_some_and(|why| why.contains(NOTHING_VARIES)),
+            None => self.executions > 0 && !self.is_undecided,
+        };
+        if let Some(build) = self.searched().filter(|_| has_run) {
+            record.note_run_of(build, self.ended_at_s);
+        }
         let mut news = found;
         if self.trouble.is_none() {
             record.executions = record.executions.saturating_add(self.executions);

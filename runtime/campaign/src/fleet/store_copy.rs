@@ -364,6 +364,8 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
     if from.program == to.program {
         properties.merge(&earlier.properties);
     }
+    let mut joined = later.clone();
+    joined.note_runs(&earlier.searched);
     TargetRecord {
         properties,
         estimate: DiscoveryEstimate { total_cpu_s: total.cpu_s, slices: total.slices, ..later.estimate },
@@ -376,7 +378,7 @@ fn join_targets(from: &TargetRecord, to: &TargetRecord) -> TargetRecord {
         counted: from.counted.union(&to.counted),
         shares: from.shares_of_both(to),
         others: join_others(&earlier.others, &later.others),
-        ..later.clone()
+        ..joined
     }
 }
 

@@ -28,6 +28,8 @@ use fozzy_trace::{Digest, FailureSignature};
 use std::path::Path;
 use std::time::Duration;
 
+/// Begins why a target is no pass.
+pub(super) const UNSEARCHED: &str = "no run of its present build";
 /// A fleet that is at work was heard of in this time: its leases last as long.
 const HEARD_WITHIN: Duration = Duration::from_secs(3 * LEASE_RENEWAL.as_secs());
 
@@ -390,6 +392,16 @@ fn target_row(target: &FleetTarget, record: &TargetRecord, failures: &[FleetFail
         unreadable_failures: 0,
         news_at: record.news_at.clone(),
         trouble: record.trouble.clone(),
+        unsearched: (!record.has_run_of(target.build)).then(|| {
+            let why = match &record.trouble {
+                Some(_) => "no slice of it had a result",
+                None if record.executions > 0 => {
+                    "those that are counted are of others, or came to no verdict; `fozzy fleet` begins with it"
+                }
+                None => "no slice of it has ended; `fozzy fleet` begins with it",
+            };
+            format!("{UNSEARCHED}: {why}")
+        }),
     }
 }
 
@@ -485,6 +497,36 @@ mod tests {
         assert_eq!(spoken(), (false, true, true, Some(build.to_string())));
         store.delete_blob(&trace).expect("it goes");
         assert_eq!(spoken(), (true, false, false, Some(build.to_string())));
+    }
+
+    #[test]
+    fn a_store_passes_when_the_present_build_of_each_target_has_a_run() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let (records, present) = (FleetRecords { store: &store }, Digest::of(b"the present build"));
+        let of = |build: &Digest| {
+            let target = FleetTarget { build: Some(*build), ..FleetTarget::app(FleetTargetKind::Explore) };
+            let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let mut document = view.document().expect("it answers");
+            (document.status, document.targets.remove(0).unsearched)
+        };
+        let (status, why) = of(&present);
+        assert!(status == Status::Error && why.as_ref().is_some_and(|why| why.contains("no slice of it has ended")));
+        // One that was changed, and the copy of somebody else.
+        let mut record = TargetRecord { executions: 9, ..TargetRecord::default() };
+        record.note_run_of(Digest::of(b"the build before"), 1.0);
+        records.put_target("app-1", &record).expect("kept");
+        let (status, why) = of(&present);
+        assert!(status == Status::Error && why.as_ref().is_some_and(|why| why.contains("are of others")), "{why:?}");
+        record.note_run_of(present, 2.0);
+        records.put_target("app-1", &record).expect("kept");
+        assert_eq!([of(&present), of(&Digest::of(b"the build before"))], [(Status::Pass, None), (Status::Pass, None)]);
+        // A reason of a build that has had none is no pass, and one of a build that had runs before is.
+        record.trouble = Some("its process ended without a report".to_owned());
+        records.put_target("app-1", &record).expect("kept");
+        assert!(of(&Digest::of(b"another")).1.is_some_and(|why| why.contains("had a result")));
+        assert_eq!(of(&present).1, None);
     }
 
     #[test]

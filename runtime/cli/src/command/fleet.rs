@@ -38,7 +38,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         let view = FleetView { store: &*store, collection: &collection, named: place.named(context) };
         let document = view.document().map_err(shared_store_error)?;
         context.printer.document(&document)?;
-        return Ok(exit_as_told(document.status, document.interrupted));
+        return Ok(exit_as_told(document.exit_status(), document.interrupted));
     }
     let time = args.time.map(|time| Duration::from_nanos(time.0));
     if args.dashboard_only {
@@ -64,7 +64,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
     };
     let document = run.run()?;
     context.printer.document(&document)?;
-    Ok(exit_as_told(document.status, document.interrupted))
+    Ok(exit_as_told(document.exit_status(), document.interrupted))
 }
 
 /// The pages, for as long as the fleet works.

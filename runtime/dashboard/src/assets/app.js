@@ -44,6 +44,7 @@
     if (target.unreadableFailures > 0) return ["fair", "unreadable"];
     if (target.trouble) return ["fair", "no result"];
     if (target.slices === 0) return ["", "not begun"];
+    if (target.unsearched) return ["fair", "not searched"];
     return ["good", "no failure"];
   };
 
@@ -523,6 +524,7 @@
         card(since(target.newsAt), "last new behaviour"), card(estimate(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
       risk(target),
       target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
+      target.unsearched ? h("ul", { class: "notes" }, h("li", {}, target.unsearched)) : null,
       h("h2", {}, "How it went"),
       h("div", { class: "tools" }, choice("time", chartBy === "atS", () => { chartBy = "atS"; }), choice("CPU time", chartBy === "cpuS", () => { chartBy = "cpuS"; }),
         choice("executions", chartBy === "executions", () => { chartBy = "executions"; }), choice("logarithmic", isLog, () => { isLog = !isLog; }), choice("by worker", byWorker, () => { byWorker = !byWorker; })),

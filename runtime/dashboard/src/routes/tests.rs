@@ -22,6 +22,7 @@ fn state(files: &[&str]) -> (tempfile::TempDir, RouteState) {
         is_built: false,
         file: "app.wasm".into(),
         flags: Vec::new(),
+        build: None,
     };
     let corpus = target.corpus_path(place.path()).expect("it is fuzzed");
     fs::create_dir_all(&corpus).expect("a folder");

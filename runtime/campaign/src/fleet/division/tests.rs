@@ -142,6 +142,25 @@ fn what_was_never_tried_goes_first_and_nothing_is_chosen_of_nothing() {
 }
 
 #[test]
+fn in_a_short_time_each_target_has_a_first_slice_one_after_the_other_or_some_at_a_time() {
+    let ms = Duration::from_millis;
+    for (time, jobs, targets, overhead) in [(1000, 1, 4, 60), (1000, 1, 4, 120), (1000, 2, 8, 60), (300, 1, 2, 60)] {
+        let (mut now, mut first) = (Duration::ZERO, Vec::new());
+        for begun in (0..targets).step_by(jobs) {
+            assert!(now < ms(time), "{begun} of {targets} in {now:?}");
+            // What a slice takes beside its own time is known from the first one on.
+            let known = if begun == 0 { Duration::ZERO } else { ms(overhead) };
+            first.push(first_slice_max(ms(time) - now, u32::try_from(jobs).expect("few"), targets - begun, known));
+            now += first[first.len() - 1] + ms(overhead);
+        }
+        assert!(now <= ms(time + overhead) + FIRST_SLICE_MIN, "{first:?}");
+        assert!(first.iter().all(|slice| *slice >= FIRST_SLICE_MIN), "{first:?}");
+    }
+    assert_eq!(first_slice_max(ms(1000), 4, 1, Duration::ZERO), ms(950), "one target has all of the time, and no more");
+    assert_eq!(first_slice_max(ms(10), 1, 0, ms(100)), FIRST_SLICE_MIN);
+}
+
+#[test]
 fn growth_counts_and_not_how_many_and_stored_nonsense_is_nothing() {
     let (mut small, mut large, mut none) = <(DiscoveryEstimate, DiscoveryEstimate, DiscoveryEstimate)>::default();
     for (first, later) in [(100, 10), (100_000, 10_000)] {

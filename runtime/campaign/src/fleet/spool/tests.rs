@@ -290,6 +290,28 @@ fn a_slice_of_another_build_is_counted_and_says_nothing_of_its_coverage() {
 }
 
 #[test]
+fn each_build_that_a_slice_has_run_is_known_and_one_without_a_run_is_not() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let of = |name: &str| Some(Digest::of(name.as_bytes()));
+    spool.put(&slice(&spool, 5)).expect("kept");
+    // That of another working copy, whose failures were not tried on it.
+    let other = |name| SpooledSlice { program: None, build: of(name), ..slice(&spool, 4) };
+    spool.put(&other("another")).expect("kept");
+    for (name, why) in [("torn", "its process ended"), ("alike", &*format!("app.wasm {NOTHING_VARIES}: all are one"))] {
+        let mut failed = other(name);
+        failed.fail(why);
+        spool.put(&failed).expect("kept");
+    }
+    spool.put(&SpooledSlice { executions: 0, ..other("short") }).expect("kept");
+    spool.put(&SpooledSlice { is_undecided: true, ..other("undecided") }).expect("kept");
+    spool.merge(&place.store, |_, _| ()).expect("it answers");
+    let record = place.record();
+    let names = ["a build", "another", "torn", "alike", "short", "undecided"];
+    assert_eq!(names.map(|name| record.has_run_of(of(name))), [true, true, false, true, false, false]);
+}
+
+#[test]
 fn a_failure_that_is_met_again_stands_and_its_lost_trace_is_kept_again() {
     let place = Place::new();
     let records = FleetRecords { store: &place.store };

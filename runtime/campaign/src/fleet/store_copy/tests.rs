@@ -145,7 +145,10 @@ fn a_copy_that_a_full_disk_ends_goes_on_with_merge_and_says_so() {
 fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let Pair { _folder, one, other } = Pair::new();
     // One of them has searched an older build, too.
-    let of_build = |record, program_executions| TargetRecord { program_executions, ..record };
+    let of_build = |mut record: TargetRecord, program_executions: u64| {
+        record.note_run_of(Digest::of(program_executions.to_string().as_bytes()), 1.0);
+        TargetRecord { program_executions, ..record }
+    };
     records(&one).put_target(TARGET, &of_build(target(3, &[("a", 3)]), 100)).expect("kept");
     records(&other).put_target(TARGET, &of_build(target(2, &[("b", 2)]), 200)).expect("kept");
     put_failure(&one, FailureState::Unshrunk, failure("x", 4, &[("a", 3)]));
@@ -169,6 +172,8 @@ fn counts_of_stores_that_worked_apart_are_added_once_however_they_are_copied() {
     let record = records(&other).target(TARGET).expect("read").0;
     assert_eq!((record.executions, record.estimate.slices, record.estimate.total_cpu_s), (500, 5, 50.0));
     assert_eq!(record.program_executions, 300);
+    let builds = ["100", "200", "300"].map(|name| record.has_run_of(Some(Digest::of(name.as_bytes()))));
+    assert_eq!(builds, [true, true, false]);
     // The smaller trace stays, in one state, with when it was found first.
     let known = records(&other).failures(TARGET).expect("read");
     let known: Vec<_> = known.iter().map(|(state, _, it)| (*state, it.times, it.trace, &*it.found_at)).collect();
