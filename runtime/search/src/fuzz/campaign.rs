@@ -571,7 +571,7 @@ impl Campaign {
         base: &[u8],
         parent: Option<u32>,
         tries: u64,
-    ) -> Result<(Arc<[InputToStatePair]>, u64), CampaignHalt> {
+    ) -> Result<(Vec<InputToStatePair>, u64), CampaignHalt> {
         self.begin_execution()?;
         self.log.clear();
         let cost = io.target.compare(base, CmpLogSites::All, &mut self.log)?;
@@ -581,14 +581,13 @@ impl Campaign {
         if io.target.is_slow() {
             self.confirm_pairs(io, base, &mut found)?;
         }
-        let found: Arc<[InputToStatePair]> = found.into();
         let fixups = self.fixups_of(parent);
         let mut input = Vec::new();
         let begin = self.stats.executions;
         let is_much = self.comparison_executions > COMPARING_FREE + begin / COMPARING_SHARE;
         let mut tries = self.costs.share(Some(cost), if is_much { COMPARISON_TRIES_LEAST } else { tries });
         let mut places = std::mem::take(&mut self.places);
-        for pair in &*found {
+        for pair in &found {
             if tries == 0 {
                 break;
             }

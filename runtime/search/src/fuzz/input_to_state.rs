@@ -21,6 +21,7 @@
 //! Source: Aschermann et al., REDQUEEN (2019).
 
 use super::dictionary::Dictionary;
+use crate::rng::Rng;
 use fozzy_trace::{CmpLogEntry, ComparisonKind, RunningDigest};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -156,6 +157,29 @@ impl InputToStatePair {
             end = (place + width).checked_sub(1)?;
             Some(place)
         })
+    }
+
+    /// One of all its places, each as likely as the next; `None`, and nothing is drawn, if it has none.
+    pub(crate) fn draw_place(&self, input: &[u8], rng: &mut Rng) -> Option<usize> {
+        if self.is_shift() {
+            let last = input.len().checked_sub(self.width())?;
+            return Some(rng.index(last + 1));
+        }
+        if let [byte] = self.find.bytes() {
+            let mut places = memchr::memchr_iter(*byte, input);
+            let number = places.clone().count();
+            return (number > 0).then(|| places.nth(rng.index(number))).flatten();
+        }
+        let (mut first, mut number) = ([0; PLACES_MAX], 0);
+        for place in self.places(input) {
+            if let Some(kept) = first.get_mut(number) {
+                *kept = place;
+            }
+            number += 1;
+        }
+        let nth = (number > 0).then(|| rng.index(number))?;
+        // Most stand at few places: they are looked for once.
+        first.get(nth).copied().or_else(|| self.places(input).nth(nth))
     }
 
     /// Where what it looks for stands nearest to `place`, before it if two are as near.
@@ -375,6 +399,14 @@ impl InputBytes {
         }
     }
 
+    /// How many of the lowest bytes of a value stand in the input before one that does not.
+    #[inline]
+    fn low_bytes(&self, value: u64) -> usize {
+        let bytes = value.to_le_bytes();
+        let missing = bytes.iter().position(|byte| self.is_read && !self.has[usize::from(*byte)]);
+        missing.unwrap_or(bytes.len())
+    }
+
     /// Whether they can stand in the input: each byte does, and each two beside each other, of as many as are looked for.
     fn may_have(&self, bytes: &[u8]) -> bool {
         if !self.is_read {
@@ -510,19 +542,18 @@ impl PairCollector<'_> {
     }
 
     fn add(&mut self, find: &[u8], put: &[u8]) {
-        let wanted = &find[..find.len().min(SIDE_BYTES_MAX)];
+        let (wanted, written) = (&find[..find.len().min(SIDE_BYTES_MAX)], &put[..put.len().min(SIDE_BYTES_MAX)]);
         // What is not in the input is there no more when it is compared again.
         let (has_table, stands) = (self.tables.input.is_read, || self::find(self.input, wanted).is_some());
         let may_stand = if has_table { self.tables.input.may_have(find) } else { stands() };
         if !may_stand || find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
-        let pair = InputToStatePair::replacing(find, put, self.site);
         let mut digest = RunningDigest::default();
-        digest.pair(pair.site, pair.value);
-        digest.bytes(pair.find.bytes());
+        digest.pair(self.site, value_of(written));
+        digest.bytes(wanted);
         if self.tables.seen.insert(digest.value()) && (!has_table || stands()) {
-            self.pairs.push(pair);
+            self.pairs.push(InputToStatePair::replacing(wanted, written, self.site));
         }
     }
 
@@ -541,7 +572,9 @@ impl PairCollector<'_> {
     }
 
     fn integer(&mut self, find: u64, put: u64, bytes: u8) {
-        for width in [8usize, 4, 2, 1].into_iter().filter(|width| *width <= usize::from(bytes)) {
+        // Each width has the lowest bytes, in either order: where one of them does not stand, nothing wider does.
+        let most = self.tables.input.low_bytes(find).min(usize::from(bytes));
+        for width in [8usize, 4, 2, 1].into_iter().filter(|width| *width <= most) {
             // As wide as it was compared, or as it may have been before it was extended with zeros or with its sign.
             let fits = |value: u64| {
                 let bits = width as u32 * 8;
@@ -560,8 +593,11 @@ impl PairCollector<'_> {
         }
         // A single digit is a byte, which stands above.
         if find > 9 && self.tables.input.may_have(&[b'0' + (find % 10) as u8]) {
-            let (mut find_text, mut put_text) = ([0; DIGITS_MAX], [0; DIGITS_MAX]);
-            self.add(decimal(find, &mut find_text), decimal(put, &mut put_text));
+            let mut digits = [0; DIGITS_MAX];
+            let find_text = decimal(find, &mut digits);
+            if self.tables.input.may_have(find_text) {
+                self.add(find_text, decimal(put, &mut [0; DIGITS_MAX]));
+            }
         }
     }
 
@@ -630,6 +666,8 @@ impl StringOperands {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::Seed;
+    use std::collections::BTreeSet;
 
     fn tried(log: &[CmpLogEntry], input: &[u8]) -> Vec<Vec<u8>> {
         let pairs = PairFinder::default().pairs(log, input, &mut Dictionary::default());
@@ -667,6 +705,82 @@ mod tests {
         assert!(tried(&log, b"..\x04\x03\x02\x01..").contains(&[b"..", &met[..], b".."].concat()));
         let log = [equal(4, 0x0102_0304 - 7, 1000)];
         assert!(tried(&log, b"..\x01\x02\x03\x04..").contains(&[b"..", &1007u32.to_be_bytes()[..], b".."].concat()));
+    }
+
+    /// What is put where an integer stands, by its definition.
+    fn plain_integer(input: &[u8], find: u64, put: u64, bytes: usize) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let fits = |value: u64, width: usize| {
+            let shift = 64 - 8 * bytes as u32;
+            let signed = (value << shift).cast_signed() >> shift;
+            width == bytes || value < 1 << (8 * width) || signed >> (8 * width - 1) == -1
+        };
+        let mut wanted = Vec::new();
+        for width in [8, 4, 2, 1] {
+            if width <= bytes && fits(find, width) && fits(put, width) {
+                wanted.push((find.to_le_bytes()[..width].to_vec(), put.to_le_bytes()[..width].to_vec()));
+                wanted.push((find.to_be_bytes()[8 - width..].to_vec(), put.to_be_bytes()[8 - width..].to_vec()));
+            }
+        }
+        if find > 9 {
+            wanted.push((find.to_string().into_bytes(), put.to_string().into_bytes()));
+        }
+        let mut known = BTreeSet::new();
+        wanted.retain(|(find, put)| {
+            find != put
+                && input.windows(find.len()).any(|part| part == find)
+                && known.insert((find.clone(), put.clone()))
+        });
+        wanted
+    }
+
+    #[test]
+    fn integers_are_looked_for_as_by_trying_all_widths_orders_and_texts() {
+        let mut rng = Rng::new(Seed(1), 0);
+        let mut found = 0;
+        for _ in 0..5000 {
+            // Values that stand in the input somewhere, or nearly.
+            let mut input = vec![0; rng.between(0, 90)];
+            rng.fill(&mut input);
+            input.iter_mut().for_each(|byte| *byte = b"\0\0\x01\xff\x8012"[usize::from(*byte) % 7]);
+            let bytes = 1usize << rng.below(4);
+            let mut value = || {
+                let at = rng.index(input.len() + 1);
+                let mut wide = [0; 8];
+                let part = &input[at..input.len().min(at + 1 + rng.index(8))];
+                wide[..part.len()].copy_from_slice(part);
+                let value = u64::from_le_bytes(wide).wrapping_add(rng.below(2)) & (u64::MAX >> (64 - 8 * bytes));
+                if rng.one_in(3) { [1, 2, 11, 12, 21, 22, 121, 212][rng.index(8)] } else { value }
+            };
+            let (find, put) = (value(), value());
+            for log_entries in [1, TABLE_LOG_MIN] {
+                let mut tables = PairFinder::default();
+                tables.begin(&vec![equal(1, 0, 0); log_entries], &input);
+                let mut collector = PairCollector { tables: &mut tables, input: &input, site: 1, pairs: Vec::new() };
+                collector.integer(find, put, bytes as u8);
+                let both = |pair: &InputToStatePair| (pair.find.bytes().to_vec(), pair.put.bytes().to_vec());
+                let pairs: Vec<_> = collector.pairs.iter().map(both).collect();
+                assert_eq!(pairs, plain_integer(&input, find, put, bytes), "{find:x} {put:x} {bytes} in {input:x?}");
+                found += pairs.len();
+            }
+        }
+        assert!(found > 1000, "{found} only");
+    }
+
+    #[test]
+    fn a_place_is_drawn_among_all_of_them() {
+        let input = [&b"ab"[..], &b"aab".repeat(PLACES_MAX)[..], b"xyx"].concat();
+        let shift = |width| OperandShift { by: 1, width, adds: true, big: false };
+        let shifts = [1, 2, 8].map(|width| InputToStatePair::shifting(shift(width), 1));
+        let words = [&b"a"[..], b"x", b"z", b"ab", b"aab", b"xyx", b"yy"];
+        let pairs = words.into_iter().map(|word| InputToStatePair::replacing(word, b"put", 1)).chain(shifts);
+        for (pair, number) in pairs.flat_map(|pair| (0..200usize).map(move |number| (pair, number))) {
+            let text = &input[..if number % 2 == 0 { input.len() } else { number.min(input.len()) }];
+            let (mut rng, mut wanted_rng) = (Rng::new(Seed(number as u64), 0), Rng::new(Seed(number as u64), 0));
+            let places: Vec<usize> = pair.places(text).collect();
+            let wanted = (!places.is_empty()).then(|| places[wanted_rng.index(places.len())]);
+            assert_eq!(pair.draw_place(text, &mut rng), wanted, "{pair:?} in {}", text.escape_ascii());
+            assert_eq!(rng.number(), wanted_rng.number());
+        }
     }
 
     #[test]

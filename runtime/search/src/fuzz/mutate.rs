@@ -27,7 +27,9 @@ mod tokens;
 mod words;
 
 pub use mutator::Mutator;
-pub(crate) use mutator::{MutationContext, insert, is_mostly_text, is_text, window};
+pub(crate) use mutator::{
+    MutationContext, insert, insert_within, is_mostly_text, is_text, repeat_block, replace_part, resize_part, window,
+};
 
 use crate::rng::Rng;
 
@@ -62,16 +64,15 @@ const STACK_BITS_MAX: usize = 4;
 /// The mutators that a campaign uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutators {
+    /// Each as often as it weighs.
     rows: Vec<&'static Mutator>,
-    weight: u64,
 }
 
 impl Mutators {
     /// All of them, or the one with that name.
     pub(crate) fn new(only: Option<&'static Mutator>) -> Mutators {
-        let rows: Vec<&Mutator> = only.map_or_else(|| MUTATORS.iter().collect(), |only| vec![only]);
-        let weight = rows.iter().map(|row| u64::from(row.weight)).sum();
-        Mutators { rows, weight }
+        let all = only.map_or(MUTATORS, std::slice::from_ref);
+        Mutators { rows: all.iter().flat_map(|row| std::iter::repeat_n(row, row.weight as usize)).collect() }
     }
 
     /// Changes `input` in a few ways.
@@ -89,14 +90,7 @@ impl Mutators {
     }
 
     fn draw(&self, rng: &mut Rng) -> &'static Mutator {
-        let mut left = rng.below(self.weight);
-        for row in &self.rows {
-            match left.checked_sub(u64::from(row.weight)) {
-                Some(rest) => left = rest,
-                None => return row,
-            }
-        }
-        self.rows[0]
+        self.rows[rng.index(self.rows.len())]
     }
 }
 

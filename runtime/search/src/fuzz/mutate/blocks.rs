@@ -1,6 +1,6 @@
 //! Blocks of bytes are erased, inserted, copied over others, moved.
 
-use super::{MutationContext, Mutator, insert};
+use super::{MutationContext, Mutator, insert, insert_within, resize_part};
 
 pub(super) const ERASE: Mutator = Mutator { name: "erase", about: "erases a block of bytes", weight: 6, apply: erase };
 pub(super) const INSERT: Mutator =
@@ -37,7 +37,8 @@ fn grow(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
         let near = input.get(place).copied().unwrap_or(b'0');
         let byte = if material.rng.one_in(2) { near } else { material.rng.byte() };
         let length = material.rng.length(room.min(4 * RANDOM_BYTES_MAX));
-        input.splice(place..place, std::iter::repeat_n(byte, length));
+        resize_part(input, place..place, length);
+        input[place..place + length].fill(byte);
     } else {
         let length = material.rng.length(room.min(RANDOM_BYTES_MAX));
         let mut bytes = [0; RANDOM_BYTES_MAX];
@@ -60,8 +61,7 @@ fn copy(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
         return from != to;
     }
     let (place, length) = (material.rng.index(input.len() + 1), length.min(room));
-    let block = input[from..from + length].to_vec();
-    insert(input, place, &block, room);
+    insert_within(input, place, from..from + length);
     true
 }
 
@@ -74,4 +74,55 @@ fn swap(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     let middle = material.rng.between(1, length - 1);
     input[start..start + length].rotate_left(middle);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::mutate::tests::check_plain;
+
+    #[test]
+    fn bytes_are_inserted_as_by_splicing_them() {
+        check_plain(&INSERT, |input, material| {
+            let room = material.room(input);
+            if room == 0 {
+                return false;
+            }
+            let at_end = material.rng.one_in(3);
+            let place = if at_end { input.len() } else { material.rng.index(input.len() + 1) };
+            let bytes = if material.rng.one_in(2) {
+                vec![material.rng.byte()]
+            } else if material.rng.one_in(2) {
+                let near = input.get(place).copied().unwrap_or(b'0');
+                let byte = if material.rng.one_in(2) { near } else { material.rng.byte() };
+                vec![byte; material.rng.length(room.min(4 * RANDOM_BYTES_MAX))]
+            } else {
+                let length = material.rng.length(room.min(RANDOM_BYTES_MAX));
+                (0..length).map(|_| material.rng.byte()).collect()
+            };
+            input.splice(place..place, bytes);
+            true
+        });
+    }
+
+    #[test]
+    fn a_block_is_copied_as_by_taking_it_out_first() {
+        check_plain(&COPY, |input, material| {
+            if input.len() < 2 {
+                return false;
+            }
+            let length = material.rng.length(input.len() - 1);
+            let from = material.rng.index(input.len() - length + 1);
+            let block = input[from..from + length].to_vec();
+            let room = material.room(input);
+            if room == 0 || material.rng.one_in(2) {
+                let to = material.rng.index(input.len() - length + 1);
+                input.splice(to..to + length, block);
+                return from != to;
+            }
+            let place = material.rng.index(input.len() + 1);
+            input.splice(place..place, block.into_iter().take(room));
+            true
+        });
+    }
 }

@@ -10,12 +10,7 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
         return false;
     }
     let pair = &material.pairs[material.rng.index(material.pairs.len())];
-    let number = pair.places(input).count();
-    if number == 0 {
-        return false;
-    }
-    let nth = material.rng.index(number);
-    let Some(place) = pair.places(input).nth(nth) else { return false };
+    let Some(place) = pair.draw_place(input, material.rng) else { return false };
     pair.put(input, place);
     true
 }

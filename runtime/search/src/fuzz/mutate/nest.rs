@@ -5,7 +5,7 @@
 //! <a>x</a> ─▶  <a><a><a>x</a></a></a>
 //! ```
 
-use super::{MutationContext, Mutator};
+use super::{MutationContext, Mutator, repeat_block};
 
 pub(super) const MUTATOR: Mutator =
     Mutator { name: "nest", about: "repeats a block and its counterpart, one inside of the other", weight: 2, apply };
@@ -28,12 +28,42 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
         return false;
     }
     let times = material.rng.length(most);
-    let mut nested = Vec::with_capacity(input.len() + times * (opening + closing));
-    nested.extend_from_slice(&input[..start]);
-    (0..=times).for_each(|_| nested.extend_from_slice(&input[start..start + opening]));
-    nested.extend_from_slice(&input[start + opening..close]);
-    (0..=times).for_each(|_| nested.extend_from_slice(&input[close..close + closing]));
-    nested.extend_from_slice(&input[close + closing..]);
-    *input = nested;
+    // The one behind first: the other moves it.
+    repeat_block(input, close..close + closing, times);
+    repeat_block(input, start..start + opening, times);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::mutate::tests::check_plain;
+
+    #[test]
+    fn blocks_are_nested_as_by_putting_all_parts_together() {
+        check_plain(&MUTATOR, |input, material| {
+            let room = material.room(input);
+            if input.len() < 2 {
+                return false;
+            }
+            let opening = material.rng.length(OPENING_BYTES_MAX.min(input.len() - 1));
+            let start = material.rng.index(input.len() - opening);
+            let rest = input.len() - start - opening;
+            let closing = material.rng.length(OPENING_BYTES_MAX.min(rest));
+            let close = start + opening + material.rng.index(rest - closing + 1);
+            if room < opening + closing {
+                return false;
+            }
+            let times = 1 + material.rng.length(room / (opening + closing));
+            *input = [
+                &input[..start],
+                &input[start..start + opening].repeat(times)[..],
+                &input[start + opening..close],
+                &input[close..close + closing].repeat(times)[..],
+                &input[close + closing..],
+            ]
+            .concat();
+            true
+        });
+    }
 }

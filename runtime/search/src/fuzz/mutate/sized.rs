@@ -10,8 +10,9 @@
 //!
 //! Invariant: an input is left as it is when a length has no room for its new value.
 
-use super::{MutationContext, Mutator, is_text};
+use super::{MutationContext, Mutator, is_text, replace_part};
 use crate::rng::Rng;
+use std::borrow::Cow;
 use std::ops::Range;
 
 pub(super) const MUTATOR: Mutator = Mutator {
@@ -74,6 +75,10 @@ impl Encoding {
     }
 
     fn read(self, input: &[u8], start: usize) -> Option<Field> {
+        // Most varints are of one byte.
+        if let (Encoding::Varint, byte @ 0..0x80) = (self, *input.get(start)?) {
+            return Some(Field { item: start, start, end: start + 1, value: byte.into(), encoding: self });
+        }
         let bytes = match self {
             Encoding::Varint => 1 + input.get(start..)?.iter().take(VARINT_BYTES_MAX).position(|byte| *byte < 0x80)?,
             Encoding::Fixed { bytes, .. } => bytes,
@@ -89,21 +94,37 @@ impl Encoding {
     }
 
     /// The bytes of `value`, if there are enough.
-    fn write(self, value: u64) -> Option<Vec<u8>> {
+    fn write(self, value: u64) -> Option<FieldBytes> {
+        let mut raw = FieldBytes { bytes: [0; VARINT_BYTES_MAX], len: 0 };
         match self {
             Encoding::Varint => {
-                let last = value.max(1).ilog2() / 7;
-                let more = |group| if group < last { 0x80u8 } else { 0 };
-                Some((0..=last).map(|group| ((value >> (7 * group)) & 0x7f) as u8 | more(group)).collect())
+                raw.len = 1 + value.max(1).ilog2() as usize / 7;
+                let groups = raw.bytes[..raw.len].iter_mut().enumerate();
+                groups.for_each(|(group, byte)| *byte = (value >> (7 * group)) as u8 | 0x80);
+                raw.bytes[raw.len - 1] &= 0x7f;
             }
+            Encoding::Fixed { bytes, .. } if value >> (8 * bytes) != 0 => return None,
             Encoding::Fixed { bytes, is_big_endian } => {
-                let mut raw = value.to_le_bytes()[..bytes].to_vec();
+                raw.len = bytes;
+                raw.bytes[..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
                 if is_big_endian {
-                    raw.reverse();
+                    raw.bytes[..bytes].reverse();
                 }
-                (value >> (8 * bytes) == 0).then_some(raw)
             }
         }
+        Some(raw)
+    }
+}
+
+/// An integer as it is written.
+struct FieldBytes {
+    bytes: [u8; VARINT_BYTES_MAX],
+    len: usize,
+}
+
+impl FieldBytes {
+    fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }
 
@@ -118,18 +139,17 @@ fn apply(input: &mut Vec<u8>, material: &mut MutationContext<'_>) -> bool {
     }
     // Each depth is as likely as the next.
     fields.truncate(1 + material.rng.index(fields.len().max(1)));
-    let changed = change(input, &fields, material);
-    changed.is_some_and(|changed| material.replace(input, changed))
+    change(input, fields, material).unwrap_or(false)
 }
 
 /// Changes the block of the last field, or that field if it has none.
-fn change(input: &[u8], fields: &[Field], material: &mut MutationContext<'_>) -> Option<Vec<u8>> {
+fn change(input: &mut Vec<u8>, fields: Vec<Field>, material: &mut MutationContext<'_>) -> Option<bool> {
     let field = fields.last()?;
     let (replaced, bytes) = match field.block_end(input.len()) {
         Some(end) => edit(input, field, end, material)?,
-        None => (field.start..field.end, fitting(input, field, material.rng)?),
+        None => (field.start..field.end, Cow::Owned(fitting(input, field, material.rng)?.as_slice().to_vec())),
     };
-    resized(input, fields, replaced, &bytes)
+    resize(input, fields, replaced, &bytes, material.bytes_max)
 }
 
 /// The lengths of the items that a place is in, from the outermost, if the input is a message of Protocol Buffers up to there.
@@ -169,8 +189,9 @@ fn message_item(message: &[u8], item: usize) -> Option<(usize, Option<Field>)> {
 /// The integer at a place, read as drawn; if it can be a length, after those before it that reach over its block.
 fn drawn_fields(input: &[u8], place: usize, rng: &mut Rng) -> Vec<Field> {
     let encoding = Encoding::draw(rng);
-    let mut fields = Vec::from_iter(encoding.read(input, place));
-    let Some(block_end) = fields.first().and_then(|field| field.block_end(input.len())) else { return fields };
+    let Some(drawn) = encoding.read(input, place) else { return Vec::new() };
+    let mut fields = vec![drawn];
+    let Some(block_end) = drawn.block_end(input.len()) else { return fields };
     let (mut start, mut reach) = (place, block_end);
     for before in (place.saturating_sub(LOOK_BACK_BYTES)..place).rev() {
         let Some(field) = encoding.read(input, before).filter(|field| field.end <= start) else { continue };
@@ -185,12 +206,12 @@ fn drawn_fields(input: &[u8], place: usize, rng: &mut Rng) -> Vec<Field> {
 }
 
 /// What is replaced in a block that ends at `end`, or with its length and tag, and by what.
-fn edit(
+fn edit<'a>(
     input: &[u8],
     field: &Field,
     end: usize,
-    material: &mut MutationContext<'_>,
-) -> Option<(Range<usize>, Vec<u8>)> {
+    material: &mut MutationContext<'a>,
+) -> Option<(Range<usize>, Cow<'a, [u8]>)> {
     let (rng, other) = (&mut *material.rng, material.other);
     let block = field.end..end;
     let place = rng.between(block.start, block.end);
@@ -198,13 +219,13 @@ fn edit(
         0 => {
             let mut random = vec![0u8; rng.length(RANDOM_BYTES_MAX)];
             rng.fill(&mut random);
-            (place..place, random)
+            (place..place, random.into())
         }
-        1 => (place..place, other[part(0..other.len(), rng)?].to_vec()),
-        2 => (place..place, input[part(block, rng)?].to_vec()),
-        3 => (part(block, rng)?, Vec::new()),
-        4 => (field.item..field.item, input[field.item..end].to_vec()),
-        _ => (field.item..end, Vec::new()),
+        1 => (place..place, Cow::Borrowed(&other[part(0..other.len(), rng)?])),
+        2 => (place..place, input[part(block, rng)?].to_vec().into()),
+        3 => (part(block, rng)?, Cow::Borrowed(&[])),
+        4 => (field.item..field.item, input[field.item..end].to_vec().into()),
+        _ => (field.item..end, Cow::Borrowed(&[])),
     })
 }
 
@@ -216,7 +237,7 @@ fn part(of: Range<usize>, rng: &mut Rng) -> Option<Range<usize>> {
 }
 
 /// A value for a length that is too large: one at the end of the input, or a power of two.
-fn fitting(input: &[u8], field: &Field, rng: &mut Rng) -> Option<Vec<u8>> {
+fn fitting(input: &[u8], field: &Field, rng: &mut Rng) -> Option<FieldBytes> {
     let rest = (input.len() - field.end) as u64;
     let bits = match field.encoding {
         Encoding::Varint => 32,
@@ -230,15 +251,35 @@ fn fitting(input: &[u8], field: &Field, rng: &mut Rng) -> Option<Vec<u8>> {
     })
 }
 
-/// The input with `bytes` in the place of a part, and with the lengths before it, whose blocks it is in, changed by the difference.
-fn resized(input: &[u8], fields: &[Field], replaced: Range<usize>, bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut changed = [&input[..replaced.start], bytes, &input[replaced.end..]].concat();
+/// Puts `bytes` in the place of a part, and changes the lengths before it, whose blocks it is in, by the difference. `None`, and nothing is
+/// changed, if a length has no room for its new value, or the input would be too long. The answer is whether it is another one.
+fn resize(
+    input: &mut Vec<u8>,
+    mut fields: Vec<Field>,
+    replaced: Range<usize>,
+    bytes: &[u8],
+    bytes_max: usize,
+) -> Option<bool> {
+    fields.retain(|field| field.end <= replaced.start);
+    let mut lengths = Vec::with_capacity(fields.len());
     let mut difference = bytes.len() as i64 - replaced.len() as i64;
     // From the innermost, as a length that gets longer itself is a part of the blocks around it.
-    for field in fields.iter().rev().filter(|field| field.end <= replaced.start) {
+    for field in fields.iter().rev() {
         let length = field.encoding.write(field.value.checked_add_signed(difference)?)?;
-        difference += length.len() as i64 - (field.end - field.start) as i64;
-        changed.splice(field.start..field.end, length);
+        difference += length.len as i64 - (field.end - field.start) as i64;
+        lengths.push(length);
     }
-    Some(changed)
+    if input.len() as i64 + difference > bytes_max as i64 {
+        return None;
+    }
+    // Only one that is as long may be the same.
+    let before = (difference == 0).then(|| input.clone());
+    replace_part(input, replaced, bytes);
+    for (field, length) in fields.iter().rev().zip(&lengths) {
+        replace_part(input, field.start..field.end, length.as_slice());
+    }
+    Some(before.is_none_or(|before| before != *input))
 }
+
+#[cfg(test)]
+mod tests;

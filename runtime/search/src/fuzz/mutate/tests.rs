@@ -9,6 +9,76 @@ fn named(name: &str) -> &'static Mutator {
     MUTATORS.iter().find(|row| row.name == name).expect("a row of the table")
 }
 
+/// What a mutator does.
+type Apply = fn(&mut Vec<u8>, &mut MutationContext<'_>) -> bool;
+
+/// Has a mutator and a plain version of it change many inputs: what they answer, make and draw is the same.
+pub(super) fn check_plain(mutator: &Mutator, plain: Apply) {
+    let mut dictionary = Dictionary::default();
+    dictionary.give(b"word");
+    let (mut rng, mut changes) = (Rng::new(Seed(5), 0), 0);
+    for number in 0..TRIES {
+        let (input, other) = (sample(&mut rng), sample(&mut rng));
+        // As often there is no room at all.
+        let bytes_max = rng.between(0, 2 * input.len() + 40);
+        let [made, wanted] = [mutator.apply, plain].map(|apply| {
+            let (mut input, mut rng) = (input.clone(), rng.stream(number));
+            let mut material =
+                MutationContext { rng: &mut rng, dictionary: &dictionary, pairs: &[], other: &other, bytes_max };
+            let changed = apply(&mut input, &mut material);
+            (changed, input, rng.number())
+        });
+        assert_eq!(made, wanted, "{} of {} beside {}", mutator.name, input.escape_ascii(), other.escape_ascii());
+        changes += usize::from(made.0);
+    }
+    assert!(changes > 400, "{} has changed {changes} inputs only", mutator.name);
+}
+
+/// Inputs that are tried.
+const TRIES: u64 = 4000;
+
+/// An input: bytes of text, any bytes, small ones as lengths are, or few of them again and again. A few are longer than what a mutator
+/// looks at.
+fn sample(rng: &mut Rng) -> Vec<u8> {
+    let most = if rng.one_in(16) { 5000 } else { 60 };
+    let mut bytes = vec![0; rng.between(0, most)];
+    rng.fill(&mut bytes);
+    let among = match rng.below(4) {
+        0 => return bytes,
+        1 => &b"ab1_ \t\n\r=:,()[]{}<>\"'\xc3"[..],
+        2 => b"\x00\x01\x02\x03\x04\x08\x0a\x12\x1a\x80\xff",
+        _ => b"aa (",
+    };
+    bytes.iter_mut().for_each(|byte| *byte = among[usize::from(*byte) % among.len()]);
+    bytes
+}
+
+/// Puts `changed` in the place of `input`, unless it is too long or the same.
+pub(super) fn replace_all(input: &mut Vec<u8>, changed: Vec<u8>, material: &MutationContext<'_>) -> bool {
+    let fits = changed.len() <= material.bytes_max && changed != *input;
+    if fits {
+        *input = changed;
+    }
+    fits
+}
+
+#[test]
+fn mutators_are_drawn_by_their_weights() {
+    let weight: u64 = MUTATORS.iter().map(|row| u64::from(row.weight)).sum();
+    let (mutators, mut rng) = (Mutators::new(None), Rng::new(Seed(7), 0));
+    for _ in 0..1000 {
+        let mut left = rng.clone().below(weight);
+        let wanted = MUTATORS.iter().find(|row| match left.checked_sub(u64::from(row.weight)) {
+            Some(rest) => {
+                left = rest;
+                false
+            }
+            None => true,
+        });
+        assert_eq!(Some(mutators.draw(&mut rng).name), wanted.map(|row| row.name));
+    }
+}
+
 #[test]
 fn names_differ_and_everything_is_said() {
     let mut names: Vec<&str> = MUTATORS.iter().map(|row| row.name).collect();
