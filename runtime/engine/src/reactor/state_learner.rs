@@ -211,11 +211,7 @@ impl StateLearner {
         if memory.len() != self.base.len() {
             return self.follow_all(memory);
         }
-        for page in pages {
-            if self.pages.contains_key(page) {
-                self.compare(*page, memory, (false, ComparedPart::Whole));
-            }
-        }
+        pages.iter().for_each(|page| self.compare(*page, memory, (false, ComparedPart::Whole)));
     }
 
     /// The memory was restored, from whatever it held.
@@ -231,7 +227,7 @@ impl StateLearner {
         self.was_cut |= last.is_some_and(|(last, _)| (*last as usize + 1) * PAGE_BYTES > memory.len());
     }
 
-    /// Takes over what a page holds now.
+    /// Takes over what a page holds now. It is followed from the first step on that has written it: only a step learns.
     fn compare(&mut self, number: u32, memory: &[u8], (learn, part): (bool, ComparedPart)) {
         let start = number as usize * PAGE_BYTES;
         let Some(page) = memory.get(start..).and_then(|rest| rest.first_chunk::<PAGE_BYTES>()) else { return };
@@ -244,7 +240,7 @@ impl StateLearner {
                 }
                 known
             }
-            Entry::Vacant(_) if count == PAGES_MAX => return,
+            Entry::Vacant(_) if !learn || count == PAGES_MAX => return,
             Entry::Vacant(added) => {
                 let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
                 added.insert(Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }))

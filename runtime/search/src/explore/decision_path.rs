@@ -90,7 +90,7 @@ impl PathNode {
             at = node.before.as_deref();
         }
         // There are a million answers in the paths of an exploration, so that each takes the room that it needs, once.
-        let mut all = Vec::with_capacity(self.len + answers.len());
+        let mut all: Vec<Override> = Vec::with_capacity(self.len + answers.len());
         parts.into_iter().rev().for_each(|part| all.extend(part.iter()));
         all.extend_from_slice(answers);
         DecisionPath { answers: all, steps: self.steps + steps }
