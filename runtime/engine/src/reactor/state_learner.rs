@@ -89,27 +89,32 @@ enum ComparedPart {
 struct SeenValues {
     /// Ordered, as a step takes in thousands that the guest has chosen: in a table with a known hash they could all fall together.
     all: BTreeSet<u64>,
-    /// Some of them, each at the place of its lowest bits: most values of a step were seen lately.
-    recent: Box<[u64]>,
+    /// Some of them, two for each number that the lowest bits can be, the later one first: most values of a step were seen lately.
+    recent: Box<[[u64; 2]]>,
 }
 
 impl SeenValues {
     fn new() -> SeenValues {
-        SeenValues { all: BTreeSet::new(), recent: vec![0; RECENT_VALUES].into() }
+        SeenValues { all: BTreeSet::new(), recent: vec![[0; 2]; RECENT_VALUES / 2].into() }
     }
 
     /// Whether a value is new; it is not any more. Beyond [`VALUES_MAX`], none is.
     #[inline]
     fn insert(&mut self, value: u64) -> bool {
-        let recent = &mut self.recent[value as usize % RECENT_VALUES];
+        let [last, before] = &mut self.recent[value as usize % (RECENT_VALUES / 2)];
         // An empty place is no value.
-        if *recent == value && value != 0 {
+        if value != 0 && *last == value {
+            return false;
+        }
+        if value != 0 && *before == value {
+            // Two values that come by turns are both found again.
+            std::mem::swap(last, before);
             return false;
         }
         if self.all.len() >= VALUES_MAX {
             return false;
         }
-        *recent = value;
+        *before = std::mem::replace(last, value);
         self.all.insert(value)
     }
 }
@@ -530,6 +535,18 @@ mod tests {
             // Many at one place of those that were seen lately, the empty one's among them, and most of them more than once.
             let value = mixed(number, 3) % 9_000 * (RECENT_VALUES as u64 / 4);
             assert_eq!(seen.insert(value), all.insert(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn two_values_at_one_place_are_both_found_without_a_search() {
+        let mut seen = SeenValues::new();
+        let values = [7, 7 + RECENT_VALUES as u64];
+        assert_eq!(values.map(|value| seen.insert(value)), [true; 2]);
+        // What is not searched for is not missed.
+        seen.all.clear();
+        for _ in 0..3 {
+            assert_eq!(values.map(|value| seen.insert(value)), [false; 2]);
         }
     }
 
