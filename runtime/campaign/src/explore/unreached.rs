@@ -11,7 +11,6 @@
 
 use crate::coverage::{each_operator, own, plain};
 use fozzy_engine::{Catalogue, Program, ProgramCoverage};
-use fozzy_instrument::source::DebugSymbols;
 use fozzy_instrument::{Edge, EdgeKind, Sites};
 use fozzy_report::UnreachedBranch;
 use fozzy_report::coverage::is_macro_line;
@@ -22,13 +21,12 @@ const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
 pub fn unreached(program: &Program, covered: &ProgramCoverage) -> Vec<UnreachedBranch> {
-    let symbols = DebugSymbols::new(program.component());
     let has_sdk = program.catalogue() != Catalogue::Unneeded;
     // By a file as the compiler saw it: its path, and its lines. `None` is of a file that others have written.
     let mut files: BTreeMap<String, Option<(String, SourceLines)>> = BTreeMap::new();
     let mut places = BTreeMap::new();
     for missed in missed_edges(program.sites(), &covered.edges) {
-        let Some((file, line)) = symbols.place(missed.module, missed.offset) else { continue };
+        let Some((file, line)) = program.source_place(missed.module, missed.offset) else { continue };
         let file = files.entry(file).or_insert_with_key(|file| {
             let path = plain(file);
             own(&path).then(|| {
