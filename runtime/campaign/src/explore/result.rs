@@ -115,8 +115,10 @@ impl WorkerProtocol for ExploreProtocol {
 /// Each path once, in the order of its first.
 pub(super) fn without_doubles(paths: impl Iterator<Item = DecisionPath>) -> Vec<DecisionPath> {
     let mut paths: Vec<DecisionPath> = paths.collect();
-    let mut known = BTreeSet::new();
-    let firsts: Vec<bool> = paths.iter().map(|path| known.insert(PathFromItsEnd(path))).collect();
+    let firsts: Vec<bool> = {
+        let mut known = BTreeSet::new();
+        paths.iter().map(|path| known.insert(PathFromItsEnd(path))).collect()
+    };
     let mut firsts = firsts.into_iter();
     paths.retain(|_| firsts.next() == Some(true));
     paths
