@@ -10,7 +10,8 @@ use crate::corpus::{self, Target};
 use crate::fozzy::{Fozzy, cache_folder, repository};
 use crate::recorded::RecordedRun;
 use fozzy_engine::{Build, Cache, Program, Session, Switches};
-use fozzy_instrument::CoverageMode;
+use fozzy_instrument::source::DebugSymbols;
+use fozzy_instrument::{CoverageMode, Options};
 use fozzy_trace::plan::{Inputs, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::SeededSource;
 use fozzy_trace::{Executor, Plan, Seed};
@@ -261,6 +262,25 @@ fn executions_with_coverage_are_those_without() {
             assert!(same, "{mode} under {coverage:?}: another end, history, output or memory");
         }
     }
+}
+
+/// Which branches an exploration has missed is looked up without the names of their frames.
+#[test]
+fn the_place_of_an_operator_is_that_of_its_first_frame() {
+    let bytes = fs::read(corpus::probe(Target::Wasip2)).expect("it was built");
+    let component = fozzy_engine::load(&bytes, None).expect("a component").component;
+    let options = Options { coverage: CoverageMode::SetOnce, ..Options::default() };
+    let sites = fozzy_instrument::instrument(&component, &options).expect("a sound component").sites;
+    let (symbols, places) = (DebugSymbols::new(&component), DebugSymbols::new(&component));
+    let (mut known, mut inlined) = (0, 0);
+    for edge in sites.iter() {
+        let frames = symbols.frames(edge.module, edge.offset);
+        let first = frames.first().and_then(|frame| Some((frame.file.clone()?, frame.line.filter(|line| *line > 0)?)));
+        known += usize::from(first.is_some());
+        inlined += usize::from(frames.len() > 1);
+        assert_eq!(places.place(edge.module, edge.offset), first, "{edge:?}");
+    }
+    assert!(known > 1_000 && inlined > 100, "{known} of {}, {inlined} inlined", sites.len());
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Puzzle {
         let (component, planned) = (prepared.loaded.component.clone(), &prepared.planned);
         let walker = Walker::new(component, &planned.plan, &planned.inputs, None, first).expect("it has flows");
         let confirmer = PathConfirmer::new(&prepared, Seed(0)).expect("a plain plan");
-        Puzzle { target: ScenarioTarget::new(name, walker, confirmer), captured: BTreeSet::new(), told, start }
+        Puzzle { target: ScenarioTarget::new(walker, confirmer), captured: BTreeSet::new(), told, start }
     }
 
     /// Forgets all places but the start.

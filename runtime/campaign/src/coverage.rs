@@ -18,7 +18,7 @@ pub use union::{CoverageUnion, FUEL_TIMES};
 use fozzy_check::is_own;
 use fozzy_engine::{Program, ProgramCoverage};
 use fozzy_instrument::source::{DebugSymbols, LineInfo, SourceFrame};
-use fozzy_instrument::{CodeRange, Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset};
+use fozzy_instrument::{CodeRange, Edge, EdgeKind, ModuleChoice, ModuleOrdinal, OriginalOffset, Sites};
 use fozzy_report::coverage::{
     ComponentCoverage, EdgeCoverage, FileCoverage, FunctionCoverage, LineCoverage, ModuleCoverage,
 };
@@ -72,18 +72,7 @@ pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> (C
     for stretch in sites.stretches() {
         builder.stretch(&stretch);
     }
-    let mut operators = Vec::new();
-    for edge in sites.iter() {
-        // The edges of one operator follow each other.
-        let same = |last: &Edge| (last.function, last.offset, last.module) == (edge.function, edge.offset, edge.module);
-        let entry = edge.kind == EdgeKind::Entry;
-        if entry || operators.last().is_some_and(|last| !same(last) || last.kind == EdgeKind::Entry) {
-            builder.operator(&operators);
-            operators.clear();
-        }
-        operators.push(edge);
-    }
-    builder.operator(&operators);
+    each_operator(sites, &mut |edges| builder.operator(edges));
     let modules = builder.modules();
     let inlines = builder.inlines;
     let any_source = builder.files.values().any(|draft| draft.has_source);
@@ -95,6 +84,22 @@ pub fn component(program: &Program, name: &str, covered: &ProgramCoverage) -> (C
     });
     let digest = Digest::of(program.component()).to_string();
     (ComponentCoverage { name: name.to_owned(), digest, modules, files: files.collect() }, inlines)
+}
+
+/// Shows the edges out of each operator, and the entry of each function alone, in order.
+pub(crate) fn each_operator(sites: &Sites, see: &mut dyn FnMut(&[Edge])) {
+    let mut edges: Vec<Edge> = Vec::new();
+    for edge in sites.iter() {
+        // The edges of one operator follow each other.
+        let same = |last: &Edge| (last.function, last.offset, last.module) == (edge.function, edge.offset, edge.module);
+        let entry = edge.kind == EdgeKind::Entry;
+        if entry || edges.last().is_some_and(|last| !same(last) || last.kind == EdgeKind::Entry) {
+            see(&edges);
+            edges.clear();
+        }
+        edges.push(edge);
+    }
+    see(&edges);
 }
 
 /// Whether code of that source file is the project's own.

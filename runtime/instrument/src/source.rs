@@ -143,6 +143,14 @@ impl DebugSymbols {
         let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
         module.map_or_else(Vec::new, |module| module.frames(offset))
     }
+
+    /// The source file, as the compiler saw it, and the line, from 1, of the first of these frames; `None` where it lacks one of them.
+    /// No names are told, which is most of the work.
+    #[must_use]
+    pub fn place(&self, module: ModuleOrdinal, offset: OriginalOffset) -> Option<(String, u32)> {
+        let module = usize::try_from(module.0).ok().and_then(|module| self.modules.get(module));
+        module.and_then(|module| module.place(offset))
+    }
 }
 
 /// A stretch of code that one line of source stands for.
@@ -268,15 +276,27 @@ impl ModuleSymbols {
         }
     }
 
+    /// The position of the function body that has this operator.
+    fn body_of(&self, offset: OriginalOffset) -> Option<usize> {
+        let position = self.bodies.partition_point(|body| body.start <= offset.0).checked_sub(1)?;
+        self.bodies[position].contains(&offset.0).then_some(position)
+    }
+
+    fn place(&self, offset: OriginalOffset) -> Option<(String, u32)> {
+        self.body_of(offset)?;
+        let mut dwarf = self.dwarf.lock().unwrap_or_else(PoisonError::into_inner);
+        let context = dwarf.context()?;
+        let mut frames = context.find_frames(u64::from(offset.0 - self.code_start)).skip_all_loads().ok()?;
+        let location = frames.next().ok()??.location?;
+        let file = location.file.filter(|file| file.len() <= FILE_BYTES_MAX)?;
+        Some((file.to_owned(), location.line.filter(|line| *line > 0)?))
+    }
+
     fn frames(&self, offset: OriginalOffset) -> Vec<SourceFrame> {
-        let after = self.bodies.partition_point(|body| body.start <= offset.0);
-        let Some(position) = after.checked_sub(1) else {
+        let Some(position) = self.body_of(offset) else {
             return Vec::new();
         };
         let body = &self.bodies[position];
-        if !body.contains(&offset.0) {
-            return Vec::new();
-        }
         let index = self.functions_imported + offset_u32(position);
         let function = self.function(index).unwrap_or_else(|| format!("wasm-function[{index}]"));
         let fallback =

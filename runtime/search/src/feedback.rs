@@ -107,6 +107,15 @@ impl ModuleCoverage {
             }
         }
     }
+
+    /// Whether each edge in this place of a word was seen with this class of counts, and in more than two executions.
+    fn has_exhausted(&self, place: usize, word: u64) -> bool {
+        if self.stale[place] == word {
+            return true;
+        }
+        let classes = classes_of(word);
+        classes & !self.seen[place] == 0 && nonzero(classes) & !self.done[place] == 0
+    }
 }
 
 /// What was seen.
@@ -178,17 +187,33 @@ impl Feedback {
     /// Whether to look at this stretch of a module would find nothing new and change nothing: each edge was seen with this class of
     /// counts, and in more than two executions.
     pub(crate) fn has_exhausted(&self, number: usize, len: usize, at: usize, bytes: &[u8]) -> bool {
+        /// Words that are compared at once.
+        const GROUP_WORDS: usize = 8;
         let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= len.div_ceil(8)) else {
             return false;
         };
-        let (before, mut is_known) = (at / 8, true);
-        words(bytes, |place, word| {
-            let place = before + place;
-            if module.stale[place] != word {
-                let classes = classes_of(word);
-                is_known &= classes & !module.seen[place] == 0 && nonzero(classes) & !module.done[place] == 0;
+        let (groups, rest) = bytes.as_chunks::<{ GROUP_WORDS * 8 }>();
+        let mut before = at / 8;
+        for group in groups {
+            let group = group.as_chunks::<8>().0;
+            if group.iter().fold(0_u64, |sum, chunk| sum | u64::from_le_bytes(*chunk)) != 0 {
+                // Most words hold nothing, or what they held when they were looked at last: that is seen without a branch for each.
+                let stale = &module.stale[before..before + GROUP_WORDS];
+                let differing = group.iter().zip(stale).fold(0_u64, |sum, (chunk, stale)| {
+                    let word = u64::from_le_bytes(*chunk);
+                    sum | if word == 0 { 0 } else { word ^ stale }
+                });
+                let mut places = (before..).zip(group);
+                if differing != 0
+                    && !places.all(|(place, chunk)| module.has_exhausted(place, u64::from_le_bytes(*chunk)))
+                {
+                    return false;
+                }
             }
-        });
+            before += GROUP_WORDS;
+        }
+        let mut is_known = true;
+        words(rest, |place, word| is_known = is_known && module.has_exhausted(before + place, word));
         is_known
     }
 
@@ -574,5 +599,38 @@ mod tests {
         assert!(!taken(&[1, 0, 8]) && !taken(&[1, 0, 3]));
         assert!(!taken(&[1, 1, 4]), "another edge");
         assert!(!feedback.has_exhausted(1, 9, 0, &[]), "a module with more edges is another one");
+    }
+
+    #[test]
+    fn what_is_exhausted_is_told_from_any_edge_of_a_stretch() {
+        const LEN: usize = 1003;
+        let mut feedback = Feedback::default();
+        let (mut told, mut state) = ([0; 2], 5u64);
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        for step in 0..4_000 {
+            let mut bytes = vec![0; LEN];
+            for _ in 0..below(5) {
+                // Few edges, at all ends of groups and of the module, with few counts.
+                let at = [0, 7, 8, 63, 64, 127, 255, 256, 511, 640, 959, 960, 995, 999, 1000, 1002][below(16) as usize];
+                bytes[at] = [1, 2, 3, 5, 7, 9][below(6) as usize];
+            }
+            for (block, part) in bytes.chunks(256).enumerate() {
+                // By the definition, an edge at a time.
+                let (classes, often) = (feedback.classes(1), feedback.often(1));
+                let mut edges = part.iter().enumerate().map(|(at, count)| (block * 256 + at, *count));
+                let expected = !classes.is_empty()
+                    && edges
+                        .all(|(at, count)| count == 0 || (classes[at] & CLASS[count as usize] != 0 && often[at] == 3));
+                assert_eq!(feedback.has_exhausted(1, LEN, block * 256, part), expected, "step {step}, block {block}");
+                told[usize::from(expected)] += usize::from(part.iter().any(|count| *count != 0));
+            }
+            if step % 2 == 0 {
+                feedback.observe_module(1, &bytes);
+            }
+        }
+        assert!(told.iter().all(|times| *times > 100), "{told:?}");
     }
 }

@@ -33,6 +33,18 @@ impl<T> CopyOnWrite<T> {
 }
 
 impl<T: Clone> CopyOnWrite<T> {
+    /// As `clone_from`, but into the value itself where this clone has it alone: whoever has changed it is likely to change it again, and
+    /// would copy the whole of it for that.
+    pub fn restore_from(&mut self, source: &CopyOnWrite<T>) {
+        if Arc::ptr_eq(&self.0, &source.0) {
+            return;
+        }
+        match Arc::get_mut(&mut self.0) {
+            Some(own) => own.clone_from(&source.0),
+            None => self.0 = Arc::clone(&source.0),
+        }
+    }
+
     /// The value, taken out.
     #[must_use]
     pub fn into_inner(self) -> T {
@@ -73,5 +85,23 @@ mod tests {
         assert!(std::ptr::eq(&*third, &*ours), "nothing was copied");
         third.push(3);
         assert_eq!((ours.into_inner(), theirs.into_inner(), third.into_inner()), (vec![1, 2], vec![1], vec![1, 2, 3]));
+    }
+
+    #[test]
+    fn what_is_restored_stays_where_it_was_changed() {
+        let kept = CopyOnWrite::new(vec![1, 2]);
+        let mut way = kept.clone();
+        way.restore_from(&kept);
+        assert!(std::ptr::eq(&*way, &*kept), "nothing was changed");
+        way.push(3);
+        let changed = std::ptr::from_ref(&*way);
+        way.restore_from(&kept);
+        assert_eq!((&*way, &*kept), (&vec![1, 2], &vec![1, 2]));
+        assert!(std::ptr::eq(&*way, changed), "it has its own still");
+        let other = CopyOnWrite::new(vec![7]);
+        let third = way.clone();
+        way.restore_from(&other);
+        assert!(std::ptr::eq(&*way, &*other), "another clone had the value, too");
+        assert_eq!((&*third, &*way), (&vec![1, 2], &vec![7]));
     }
 }

@@ -124,7 +124,7 @@ impl Clone for Facts {
             unmet_input,
             varied_input,
         } = source;
-        self.properties.clone_from(properties);
+        self.properties.restore_from(properties);
         self.states.clone_from(states);
         self.scenario.clone_from(scenario);
         self.operations.clone_from(operations);

@@ -39,7 +39,9 @@ impl AnswerPath {
             parts.push(&path.own);
             at = path.before.as_deref();
         }
-        parts.into_iter().rev().flat_map(CompactAnswers::iter).collect()
+        let mut all: Vec<Override> = Vec::with_capacity(self.len);
+        parts.into_iter().rev().for_each(|part| all.extend(part.iter()));
+        all.into()
     }
 }
 

@@ -317,7 +317,7 @@ impl ExploredTarget for ProgramTarget {
         let own = Digest::of(program.component());
         let modules = self.modules.iter().enumerate().filter(|(_, (component, _))| *component == own);
         let bytes = modules.map(|(number, (_, module))| (*module, taken(number))).collect();
-        unreached(program, &ProgramCoverage::by(program, &bytes, None), &self.prepared.loaded.target.name)
+        unreached(program, &ProgramCoverage::by(program, &bytes, None))
     }
 }
 

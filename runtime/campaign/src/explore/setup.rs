@@ -480,7 +480,7 @@ pub(crate) fn explored(
         let first = Box::new(GuidedSource::first(options.seed, start));
         let (component, planned) = (Arc::clone(&prepared.loaded.component), &prepared.planned);
         let walker = Walker::new(component, &planned.plan, &planned.inputs, cache().as_ref(), first);
-        Box::new(ScenarioTarget::new(name, walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
+        Box::new(ScenarioTarget::new(walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
     };
     Ok(ExploredProgram { target, confirmer: confirmer()? })
 }

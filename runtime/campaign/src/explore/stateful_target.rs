@@ -152,15 +152,14 @@ impl PathConfirmer {
 
 /// A scenario that is walked through.
 pub struct ScenarioTarget {
-    name: String,
     walker: Walker,
     confirmer: PathConfirmer,
 }
 
 impl ScenarioTarget {
     /// A scenario that `walker` walks through and whose findings `confirmer` repeats.
-    pub fn new(name: &str, walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
-        ScenarioTarget { name: name.to_owned(), walker, confirmer }
+    pub fn new(walker: Walker, confirmer: PathConfirmer) -> ScenarioTarget {
+        ScenarioTarget { walker, confirmer }
     }
 }
 
@@ -178,7 +177,7 @@ impl ExploredTarget for ScenarioTarget {
     }
 
     fn not_reached(&self, taken: &dyn Fn(usize) -> Vec<u8>) -> Vec<UnreachedBranch> {
-        unreached(self.walker.program(), &self.walker.covered(taken), &self.name)
+        unreached(self.walker.program(), &self.walker.covered(taken))
     }
 }
 

@@ -5,10 +5,13 @@
 //! match word {      ran, and one of its arms was not taken
 //! ```
 //!
+//! Only these are looked up in the debug information, and their places alone: a program has many times as many.
+//!
 //! Invariant: what was not reached is never called unreachable.
 
-use crate::coverage::component;
+use crate::coverage::{each_operator, own, plain};
 use fozzy_engine::{Catalogue, Program, ProgramCoverage};
+use fozzy_instrument::{Edge, EdgeKind, Sites};
 use fozzy_report::UnreachedBranch;
 use fozzy_report::coverage::is_macro_line;
 use std::collections::BTreeMap;
@@ -17,17 +20,25 @@ use std::collections::BTreeMap;
 const LISTED_MAX: usize = 12;
 
 /// The first of them, by file and line.
-pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Vec<UnreachedBranch> {
-    let (found, _) = component(program, name, covered);
+pub fn unreached(program: &Program, covered: &ProgramCoverage) -> Vec<UnreachedBranch> {
     let has_sdk = program.catalogue() != Catalogue::Unneeded;
+    // By a file as the compiler saw it: its path, and its lines. `None` is of a file that others have written.
+    let mut files: BTreeMap<String, Option<(String, SourceLines)>> = BTreeMap::new();
     let mut places = BTreeMap::new();
-    for file in found.files.iter().filter(|file| file.own && file.has_source) {
-        // Branches that ran, and never took this edge.
-        let missed = file.edges.iter().filter(|edge| edge.reached && edge.hits == 0 && edge.is_branch());
-        let lines = SourceLines::read(&file.path);
-        let missed = missed.filter_map(|edge| Some((edge.line?, missed_way(&edge.kind))));
-        let missed = missed.filter(|(line, _)| !lines.is_generated(*line) && lines.branches(*line));
-        places.extend(missed.map(|(line, way)| ((file.path.clone(), line), (lines.text(line), way))));
+    for missed in missed_edges(program.sites(), &covered.edges) {
+        let Some((file, line)) = program.source_place(missed.module, missed.offset) else { continue };
+        let file = files.entry(file).or_insert_with_key(|file| {
+            let path = plain(file);
+            own(&path).then(|| {
+                let lines = SourceLines::read(&path);
+                (path, lines)
+            })
+        });
+        let Some((path, lines)) = file.as_ref() else { continue };
+        if !lines.is_generated(line) && lines.branches(line) {
+            // The last one of a line tells what is missing there.
+            places.insert((path.clone(), line), (lines.text(line), missed_way(missed.kind)));
+        }
     }
     let shown = places.into_iter().take(LISTED_MAX).map(|((path, line), (text, missed))| {
         let short = path.rsplit('/').next().unwrap_or(&path).to_owned();
@@ -38,9 +49,22 @@ pub fn unreached(program: &Program, covered: &ProgramCoverage, name: &str) -> Ve
     shown.collect()
 }
 
+/// The edges that were never taken out of branches that ran, in order.
+fn missed_edges(sites: &Sites, counts: &[u64]) -> Vec<Edge> {
+    let is_taken = |edge: &&Edge| counts.get(edge.id.0 as usize).is_some_and(|count| *count > 0);
+    let mut missed = Vec::new();
+    each_operator(sites, &mut |edges| {
+        if edges.iter().any(|edge| is_taken(&edge)) {
+            let branches = edges.iter().filter(|edge| edge.kind != EdgeKind::Entry);
+            missed.extend(branches.filter(|edge| !is_taken(edge)).copied());
+        }
+    });
+    missed
+}
+
 /// What is missing where an edge of this kind was not taken. The line itself has run, as an edge's line is that of its operator.
-fn missed_way(kind: &str) -> &'static str {
-    if kind.starts_with("arm") { "an arm was not taken" } else { "went one way only" }
+fn missed_way(kind: EdgeKind) -> &'static str {
+    if let EdgeKind::Arm(_) = kind { "an arm was not taken" } else { "went one way only" }
 }
 
 /// The lines of a source file, if it is here.
@@ -94,7 +118,7 @@ mod tests {
             ["let sum = values[at] + 1;", "if sum > 3 {", "Some(x) => x,", "let y = read()?;", "notify(iffy);"];
         assert_eq!(branches.map(is_branch), [false, true, true, true, false]);
         assert_eq!(
-            ["then", "taken", "arm 3"].map(missed_way),
+            [EdgeKind::Then, EdgeKind::Taken, EdgeKind::Arm(3)].map(missed_way),
             ["went one way only", "went one way only", "an arm was not taken"]
         );
         assert_eq!((lines.text(3).as_deref(), lines.text(6)), (Some("if !ready(x) {"), None));

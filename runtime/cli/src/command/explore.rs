@@ -107,23 +107,26 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     // Where nothing is kept of the run, nothing is kept beside it either, but for what was asked for by name.
     let is_kept = folder.is_kept();
     run.state = (is_kept || args.save_state.is_some()).then(|| (base.state.clone(), base.place.clone()));
-    let explored = match base.workers {
+    let mut explored = match base.workers {
         1 => prepared.alone(run, None)?,
         workers => prepared.together(run, workers)?,
     };
     if let (Some(why), 0, true) = (&explored.failure, explored.stats.runs, explored.traces.is_empty()) {
         return Err(failed_workers(why));
     }
+    // They are long, and lent to the state until it is written.
+    let paths = (std::mem::take(&mut explored.stories), std::mem::take(&mut explored.findings));
     let state = ExploreState::new(
         &base.prepared.loaded.component,
         &base.prepared.planned.plan,
         (base.seed.0, explored.stats.runs, explored.stats.steps),
-        (explored.stories.clone(), explored.findings.clone()),
+        paths,
     )
     .knowing(explored.known.clone())
     .at(base.place.as_ref());
     // What was found is kept, whether or not it can be gone on from.
     let state_written = if is_kept || args.save_state.is_some() { state.write(&base.state) } else { Ok(()) };
+    (explored.stories, explored.findings) = (state.stories, state.findings);
 
     let mut document = explored.summary(base.schedule, base.workers, base.before);
     let mut findings: Vec<(Verdict, Option<(Recording, &Path)>)> = Vec::new();

@@ -318,6 +318,12 @@ impl Program {
         self.symbols().frames_at(module, offset)
     }
 
+    /// The source file and the line, from 1, of an operator: those of the first of its frames, without any name.
+    #[must_use]
+    pub fn source_place(&self, module: ModuleOrdinal, offset: OriginalOffset) -> Option<(String, u32)> {
+        self.symbols().place_at(module, offset)
+    }
+
     /// The comparisons that are logged, in a build that does so.
     pub(crate) fn comparisons(&self) -> &ComparisonSites {
         self.symbols().comparisons()

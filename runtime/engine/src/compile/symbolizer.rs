@@ -156,6 +156,11 @@ impl Symbolizer {
         frames
     }
 
+    /// The source file and the line of an operator, which takes less than its frames.
+    pub(crate) fn place_at(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Option<(String, u32)> {
+        lock(&self.symbols).place(ordinal, original)
+    }
+
     fn look_up(&self, ordinal: ModuleOrdinal, original: OriginalOffset) -> Vec<StackFrame> {
         let module = &self.maps.modules()[ordinal.0 as usize];
         let name = module_name(module);

@@ -89,27 +89,32 @@ enum ComparedPart {
 struct SeenValues {
     /// Ordered, as a step takes in thousands that the guest has chosen: in a table with a known hash they could all fall together.
     all: BTreeSet<u64>,
-    /// Some of them, each at the place of its lowest bits: most values of a step were seen lately.
-    recent: Box<[u64]>,
+    /// Some of them, two for each number that the lowest bits can be, the later one first: most values of a step were seen lately.
+    recent: Box<[[u64; 2]]>,
 }
 
 impl SeenValues {
     fn new() -> SeenValues {
-        SeenValues { all: BTreeSet::new(), recent: vec![0; RECENT_VALUES].into() }
+        SeenValues { all: BTreeSet::new(), recent: vec![[0; 2]; RECENT_VALUES / 2].into() }
     }
 
     /// Whether a value is new; it is not any more. Beyond [`VALUES_MAX`], none is.
     #[inline]
     fn insert(&mut self, value: u64) -> bool {
-        let recent = &mut self.recent[value as usize % RECENT_VALUES];
+        let [last, before] = &mut self.recent[value as usize % (RECENT_VALUES / 2)];
         // An empty place is no value.
-        if *recent == value && value != 0 {
+        if value != 0 && *last == value {
+            return false;
+        }
+        if value != 0 && *before == value {
+            // Two values that come by turns are both found again.
+            std::mem::swap(last, before);
             return false;
         }
         if self.all.len() >= VALUES_MAX {
             return false;
         }
-        *recent = value;
+        *before = std::mem::replace(last, value);
         self.all.insert(value)
     }
 }
@@ -138,6 +143,24 @@ fn mixed(place: u64, value: u64) -> u64 {
     number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ number >> 31
+}
+
+/// A bit for each of the words of a group that holds something new; of a group that was written that is one or two, mostly. So eight are
+/// compared at a time, and each by itself only where these differ.
+#[inline]
+fn changed_words(held: &[u64], group: &[[u8; 8]]) -> u32 {
+    const PART_WORDS: usize = 8;
+    let mut changed = 0;
+    let parts = held.as_chunks::<PART_WORDS>().0.iter().zip(group.as_chunks::<PART_WORDS>().0);
+    for (part, (held, new)) in parts.enumerate() {
+        let pairs = || held.iter().zip(new).map(|(held, new)| held ^ u64::from_le_bytes(*new));
+        if pairs().fold(0_u64, |sum, differing| sum | differing) != 0 {
+            for (at, differing) in pairs().enumerate() {
+                changed |= u32::from(differing != 0) << (part * PART_WORDS + at);
+            }
+        }
+    }
+    changed
 }
 
 fn words_of(page: &[u8]) -> [u64; WORDS] {
@@ -193,11 +216,7 @@ impl StateLearner {
         if memory.len() != self.base.len() {
             return self.follow_all(memory);
         }
-        for page in pages {
-            if self.pages.contains_key(page) {
-                self.compare(*page, memory, (false, ComparedPart::Whole));
-            }
-        }
+        pages.iter().for_each(|page| self.compare(*page, memory, (false, ComparedPart::Whole)));
     }
 
     /// The memory was restored, from whatever it held.
@@ -213,7 +232,7 @@ impl StateLearner {
         self.was_cut |= last.is_some_and(|(last, _)| (*last as usize + 1) * PAGE_BYTES > memory.len());
     }
 
-    /// Takes over what a page holds now.
+    /// Takes over what a page holds now. It is followed from the first step on that has written it: only a step learns.
     fn compare(&mut self, number: u32, memory: &[u8], (learn, part): (bool, ComparedPart)) {
         let start = number as usize * PAGE_BYTES;
         let Some(page) = memory.get(start..).and_then(|rest| rest.first_chunk::<PAGE_BYTES>()) else { return };
@@ -226,7 +245,7 @@ impl StateLearner {
                 }
                 known
             }
-            Entry::Vacant(_) if count == PAGES_MAX => return,
+            Entry::Vacant(_) if !learn || count == PAGES_MAX => return,
             Entry::Vacant(added) => {
                 let base = if start < self.base.len() { words_of(self.base.page(number as usize)) } else { [0; WORDS] };
                 added.insert(Box::new(PageHistory { now: base, base, words: [WordHistory::default(); WORDS] }))
@@ -236,22 +255,24 @@ impl StateLearner {
         // Most groups of a page that was written hold what they held.
         let mut differing = differing_groups(&known.now, page);
         while differing != 0 {
-            let at = differing.trailing_zeros() as usize * GROUP_NUMBERS;
+            let first = differing.trailing_zeros() as usize * GROUP_NUMBERS;
             differing &= differing - 1;
-            let (old, new) = (&mut known.now[at..at + GROUP_NUMBERS], &page.as_chunks::<8>().0[at..at + GROUP_NUMBERS]);
-            for (offset, (old, new)) in old.iter_mut().zip(new).enumerate() {
-                let new = u64::from_le_bytes(*new);
-                let was = std::mem::replace(old, new);
-                let word = &mut known.words[at + offset];
-                if was == new || word.is_noise {
+            let new_words = &page.as_chunks::<8>().0[first..first + GROUP_NUMBERS];
+            let mut changed = changed_words(&known.now[first..first + GROUP_NUMBERS], new_words);
+            while changed != 0 {
+                let offset = changed.trailing_zeros() as usize;
+                changed &= changed - 1;
+                let (at, new) = (first + offset, u64::from_le_bytes(new_words[offset]));
+                let was = std::mem::replace(&mut known.now[at], new);
+                let word = &mut known.words[at];
+                if word.is_noise {
                     continue;
                 }
-                let (before, after) =
-                    (mixed(place + (at + offset) as u64, was), mixed(place + (at + offset) as u64, new));
+                let (before, after) = (mixed(place + at as u64, was), mixed(place + at as u64, new));
                 self.sum ^= before ^ after;
                 if learn {
                     if word.changes == 0 {
-                        self.changed.push((number, (at + offset) as u16));
+                        self.changed.push((number, at as u16));
                     }
                     word.changes += 1;
                     word.values = word.values.saturating_add(u16::from(self.values.insert(after)));
@@ -492,12 +513,40 @@ mod tests {
     }
 
     #[test]
+    fn each_word_that_changed_in_a_group_is_told() {
+        let held: [u64; GROUP_NUMBERS] = std::array::from_fn(|at| mixed(at as u64, 1));
+        let bytes = |words: &[u64]| words.iter().map(|word| word.to_le_bytes()).collect::<Vec<_>>();
+        assert_eq!(changed_words(&held, &bytes(&held)), 0);
+        for number in 0..2_000 {
+            // Few words, or most.
+            let expected =
+                (mixed(number, 2) & if number % 2 == 0 { mixed(number, 3) & mixed(number, 4) } else { !0 }) as u32;
+            let new: Vec<u64> =
+                (0_u32..).zip(held).map(|(at, word)| word ^ (u64::from(expected >> at & 1) << (number % 64))).collect();
+            assert_eq!(changed_words(&held, &bytes(&new)), expected);
+        }
+        assert_eq!(changed_words(&held, &bytes(&held.map(|word| !word))), u32::MAX);
+    }
+
+    #[test]
     fn a_value_is_new_once() {
         let (mut seen, mut all) = (SeenValues::new(), BTreeSet::new());
         for number in 0..40_000 {
             // Many at one place of those that were seen lately, the empty one's among them, and most of them more than once.
             let value = mixed(number, 3) % 9_000 * (RECENT_VALUES as u64 / 4);
             assert_eq!(seen.insert(value), all.insert(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn two_values_at_one_place_are_both_found_without_a_search() {
+        let mut seen = SeenValues::new();
+        let values = [7, 7 + RECENT_VALUES as u64];
+        assert_eq!(values.map(|value| seen.insert(value)), [true; 2]);
+        // What is not searched for is not missed.
+        seen.all.clear();
+        for _ in 0..3 {
+            assert_eq!(values.map(|value| seen.insert(value)), [false; 2]);
         }
     }
 

@@ -67,10 +67,15 @@ fn code_start(component: &[u8]) -> u32 {
     u32::try_from(start.expect("there is code")).expect("small")
 }
 
-/// The frames of the operator at DWARF address `address`, innermost first.
+/// The frames of the operator at DWARF address `address`, innermost first. The place of the first one is told without them, too.
 fn frames(component: &[u8], address: u32) -> Vec<String> {
     let offset = OriginalOffset(code_start(component) + address);
-    let frames = DebugSymbols::new(component).frames(ModuleOrdinal(0), offset);
+    let symbols = DebugSymbols::new(component);
+    let frames = symbols.frames(ModuleOrdinal(0), offset);
+    let first = frames.first().and_then(|frame| Some((frame.file.clone()?, frame.line.filter(|line| *line > 0)?)));
+    assert_eq!(symbols.place(ModuleOrdinal(0), offset), first);
+    // Nor does it need them to have been asked for.
+    assert_eq!(DebugSymbols::new(component).place(ModuleOrdinal(0), offset), first);
     frames.iter().map(ToString::to_string).collect()
 }
 
@@ -79,6 +84,8 @@ fn inlined_frames_come_first() {
     let component = wrap(&[module_with(&dwarf())]);
     assert_eq!(frames(&component, 3), ["a::inner at a.rs:10:7", "outer at a.rs:20"]);
     assert_eq!(frames(&component, 5), ["a::inner at a.rs:11:7", "outer at a.rs:20"]);
+    let inner = OriginalOffset(code_start(&component) + 5);
+    assert_eq!(DebugSymbols::new(&component).place(ModuleOrdinal(0), inner), Some(("a.rs".to_owned(), 11)));
     // The second function is not covered.
     assert_eq!(frames(&component, 9), ["wasm-function[2] + 0x1"]);
 }
@@ -91,6 +98,7 @@ fn without_dwarf_the_name_section_answers() {
     assert_eq!(frames(&component, 0), [""; 0]);
     assert_eq!(frames(&component, 60), [""; 0]);
     assert_eq!(DebugSymbols::new(&component).frames(ModuleOrdinal(7), OriginalOffset(40)), []);
+    assert_eq!(DebugSymbols::new(&component).place(ModuleOrdinal(7), OriginalOffset(40)), None);
     assert_eq!(DebugSymbols::new(b"nonsense").frames(ModuleOrdinal(0), OriginalOffset(0)), []);
 }
 

@@ -89,9 +89,11 @@ impl PathNode {
             parts.push(&node.answers);
             at = node.before.as_deref();
         }
-        let before = parts.into_iter().rev().flat_map(CompactAnswers::iter);
-        let answers = before.chain(answers.iter().cloned()).collect();
-        DecisionPath { answers, steps: self.steps + steps }
+        // There are a million answers in the paths of an exploration, so that each takes the room that it needs, once.
+        let mut all: Vec<Override> = Vec::with_capacity(self.len + answers.len());
+        parts.into_iter().rev().for_each(|part| all.extend(part.iter()));
+        all.extend_from_slice(answers);
+        DecisionPath { answers: all, steps: self.steps + steps }
     }
 }
 
@@ -118,6 +120,8 @@ mod tests {
             node = PathNode::from(Some(&node), &[Override::Number(steps.into())], steps, PathNodeId(steps.into()));
         }
         assert_eq!((node.len(), node.path(&[], 1).steps), (STRETCHES as usize, STRETCHES + 1));
-        assert_eq!(node.path(&[], 0).answers[1], Override::Number(2));
+        let path = node.path(&[Override::Number(0)], 1);
+        assert_eq!((&path.answers[1], path.answers.last()), (&Override::Number(2), Some(&Override::Number(0))));
+        assert_eq!((path.answers.len(), path.answers.capacity()), (STRETCHES as usize + 1, STRETCHES as usize + 1));
     }
 }

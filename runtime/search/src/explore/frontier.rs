@@ -9,7 +9,6 @@
 //! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWER_BYTES_MAX`] bytes of answers, and as many checkpoints as were asked for, the
 //! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
-use super::compact_answers::CompactAnswers;
 use super::decision_path::{PathNode, PathNodeId};
 use super::options::CheckpointStrategy;
 use super::sum_tree::SumTree;
@@ -168,7 +167,9 @@ impl Frontier {
             parts.push(node.own_answers());
             at = node.before();
         }
-        parts.into_iter().rev().flat_map(CompactAnswers::iter).collect()
+        let mut answers: Vec<Override> = Vec::with_capacity(to.len().saturating_sub(from.len()));
+        parts.into_iter().rev().for_each(|part| answers.extend(part.iter()));
+        answers
     }
 
     /// Adds a checkpoint that showed `fresh` new things; returns the checkpoints that were evicted for it.

@@ -133,7 +133,7 @@ impl PropertyState {
 }
 
 /// One property.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Property {
     /// Its kind.
     pub kind: PropertyKind,
@@ -149,6 +149,33 @@ pub struct Property {
     pub combinations: BTreeSet<u64>,
     /// Where it stands in the source, when that is known before the run.
     pub place: Option<String>,
+}
+
+impl Clone for Property {
+    fn clone(&self) -> Property {
+        let Property { kind, evaluated, held, closest, high_water, combinations, place } = self;
+        Property {
+            kind: *kind,
+            evaluated: *evaluated,
+            held: *held,
+            closest: *closest,
+            high_water: *high_water,
+            combinations: combinations.clone(),
+            place: place.clone(),
+        }
+    }
+
+    fn clone_from(&mut self, source: &Property) {
+        let Property { kind, evaluated, held, closest, high_water, combinations, place } = source;
+        (self.kind, self.evaluated, self.held) = (*kind, *evaluated, *held);
+        (self.closest, self.high_water) = (*closest, *high_water);
+        if self.combinations != *combinations {
+            self.combinations.clone_from(combinations);
+        }
+        if self.place != *place {
+            self.place.clone_from(place);
+        }
+    }
 }
 
 impl Property {
@@ -193,10 +220,29 @@ pub enum PropertyError {
 }
 
 /// All properties of a program.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Properties {
     by_name: BTreeMap<String, Property>,
     version: u64,
+}
+
+impl Clone for Properties {
+    fn clone(&self) -> Properties {
+        Properties { by_name: self.by_name.clone(), version: self.version }
+    }
+
+    /// On two ways through one program the names are mostly the same, and take no allocation then.
+    fn clone_from(&mut self, source: &Properties) {
+        if self.version == source.version {
+            return;
+        }
+        if self.by_name.keys().eq(source.by_name.keys()) {
+            self.by_name.values_mut().zip(source.by_name.values()).for_each(|(own, other)| own.clone_from(other));
+        } else {
+            self.by_name.clone_from(&source.by_name);
+        }
+        self.version = source.version;
+    }
 }
 
 impl PartialEq for Properties {
@@ -412,6 +458,33 @@ mod tests {
         let failure = failure.expect("a name").expect("a failure");
         assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, "p"));
         assert_eq!(failure.message, "`p` does not hold\n3 of 4");
+    }
+
+    #[test]
+    fn what_is_cloned_into_properties_of_another_way_is_as_a_new_clone() {
+        let mut ways = vec![Properties::default()];
+        for step in 0..400_usize {
+            let (from, to) = (step * 7 % ways.len(), step * 11 % ways.len());
+            let mut way = ways[from].clone();
+            let name = ["p", "q", "r"][step / 5 % 3];
+            let (kind, holds, distance) =
+                (PropertyKind::Sometimes, step % 2 == 0, (step % 4 == 0).then_some(step as f64));
+            match step % 6 {
+                0 => drop(way.declare(kind, name, "a.rs:1")),
+                1 => drop(way.announce(kind, name, "b.rs:2")),
+                // Of one that is not known nothing is told.
+                2 => drop(way.approach(name, step as f64 - 200.0)),
+                3 => drop(way.combine(name, step as u64 % 9)),
+                _ => drop(way.see(PropertyEvaluation { kind, name, holds, distance, details: None })),
+            }
+            let (changed, version) = (way.clone(), way.version());
+            way.clone_from(&ways[to]);
+            assert_eq!((&way, way.version()), (&ways[to], ways[to].version()), "step {step}");
+            way.clone_from(&changed);
+            assert_eq!((&way, way.version()), (&changed, version), "step {step}");
+            ways.push(way);
+        }
+        assert!(ways.iter().any(|way| way.by_name.len() == 3 && way.by_name["p"].combinations.len() > 1));
     }
 
     #[test]
