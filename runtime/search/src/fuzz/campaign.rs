@@ -57,10 +57,6 @@ const COMPARISON_TRIES_LEAST: u64 = 8;
 const SIMILAR_INPUTS: usize = 8;
 /// One round in this many looks at what such an input compares.
 const STRAY_ROUNDS: u64 = 4;
-/// Entries of logs for each execution, and how many before that is looked at. With more of them no such input is looked at: what is read of an
-/// entry takes time, too, and a target that sums up its input logs thousands of them.
-const COMPARED_ENTRIES: u64 = 16;
-const COMPARED_ENTRIES_FREE: u64 = 1 << 20;
 /// Random bytes that are put behind a testcase to see what is compared then: lengths that are asked for before anything else,
 /// and fields that were not there. Being random, they stand nowhere else in the input.
 const TAIL_BYTES: std::ops::RangeInclusive<usize> = 8..=40;
@@ -246,8 +242,6 @@ pub struct Campaign {
     stability: OperandStability,
     /// Executions spent on CmpLog.
     comparison_executions: u64,
-    /// Entries of the logs that were looked at.
-    compared_entries: u64,
     length: LengthControl,
     costs: CostControl,
     /// Whether an execution has used up its budget since this was last unset.
@@ -291,7 +285,6 @@ impl Campaign {
             budget: ComparisonBudget::default(),
             stability: OperandStability::default(),
             comparison_executions: 0,
-            compared_entries: 0,
             length: LengthControl::default(),
             costs: CostControl::default(),
             has_timed_out: false,
@@ -515,8 +508,7 @@ impl Campaign {
                 self.fix_up(io, &mut input, parent, &fixups)?;
             }
         }
-        let is_stray_round = self.uses_comparisons() && self.rng.one_in(STRAY_ROUNDS);
-        if is_stray_round && self.compared_entries <= COMPARED_ENTRIES_FREE + self.stats.executions * COMPARED_ENTRIES {
+        if self.uses_comparisons() && self.rng.one_in(STRAY_ROUNDS) {
             if self.rng.one_in(2) {
                 input = self.lengthened(&base);
             }
@@ -575,7 +567,6 @@ impl Campaign {
         self.begin_execution()?;
         self.log.clear();
         let cost = io.target.compare(base, CmpLogSites::All, &mut self.log)?;
-        self.compared_entries += self.log.len() as u64;
         self.stability.observe(&self.log);
         let mut found = self.pairs.pairs(&self.log, base, &mut self.dictionary);
         if io.target.is_slow() {
