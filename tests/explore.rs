@@ -695,5 +695,9 @@ fn a_scenario_that_never_comes_to_its_first_step_ends_with_its_time_or_its_instr
         timed.refuses(&[name, "nothing was tried: its first run was not at its end"]);
         let bounded = fozzy.run(&["explore", name, "--runs", "3", "--fuel", "1000000"]);
         bounded.refuses(&[name, "has used up its 1,000,000 instructions before its first step"]);
+        // A campaign of its sequences has no other beginning.
+        let timed = fozzy.run(&["fuzz", name, "--time", "500ms", "--fuel", "100000000000"]);
+        timed.refuses(&[name, "nothing was tried: its first run was not at its end"]);
+        fozzy.run(&["fuzz", name, "--runs", "3", "--fuel", "1000000"]).refuses(&[name]);
     }
 }

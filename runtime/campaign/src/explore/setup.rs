@@ -28,7 +28,7 @@ use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::risk_bound::RiskBound;
-use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, unbegun_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
@@ -43,7 +43,7 @@ use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Duration, Execution, ExecutionEnd, Finding, FindingKind, Seed, Status, Verdict, counted};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Finding, FindingKind, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -506,11 +506,7 @@ fn check_start(prepared: &PreparedProgram, seed: Seed, request: &ExploreRequest<
     };
     let has_begun = ran.facts.scenario.as_ref().is_some_and(|scenario| scenario.sequences > 0);
     match ran.end {
-        ExecutionEnd::FuelExhausted { fuel } if !has_begun => {
-            let message = format!("{name} has used up its {} before its first step", counted(fuel, "instruction"));
-            Err(CampaignError::new(ErrorKind::Target, message)
-                .hint("--fuel N gives it more; a start that never ends is a timeout of `fozzy run`"))
-        }
+        ExecutionEnd::FuelExhausted { fuel } if !has_begun => Err(unbegun_error(name, fuel)),
         // What else ends it is found by the exploration.
         _ => Ok(()),
     }

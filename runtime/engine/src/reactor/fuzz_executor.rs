@@ -140,8 +140,8 @@ pub enum ExecutorError {
     Watch(String),
 }
 
-/// Lists the functions of `program`, which has fuel. It is started in any case: who calls it in a build without fuel knows then that its start
-/// comes to an end.
+/// Lists the functions of `program`, which has fuel. It is started in any case: who calls it in a build without fuel knows then that
+/// its start comes to an end.
 ///
 /// # Errors
 /// When it ends before it has told them.
