@@ -223,11 +223,11 @@ fn a_test_that_does_not_build_or_cannot_be_read_is_no_pass_and_what_is_no_test_i
     let steps = r#"{"version": 2, "name": "s", "steps": [{"type": "asert"}]}"#;
     let program = draws(NEVER);
     for (name, files, expected) in [
-        ("scenarios/bad.wat", &[("scenarios/bad.wat", "(module (func")][..], "unreadable"),
-        ("scenarios/p.wat", &[("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", plan)], "unreadable"),
-        ("scenarios/p.wat", &[("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", gone)], "unreadable"),
-        ("scenarios/s.fozzy.json", &[("scenarios/s.fozzy.json", steps)], "unreadable"),
-        ("scenarios/made", &[("scenarios/made/expect.toml", made)], "not-built"),
+        ("scenarios/bad.wat", vec![("scenarios/bad.wat", "(module (func")], "unreadable"),
+        ("scenarios/p.wat", vec![("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", plan)], "unreadable"),
+        ("scenarios/p.wat", vec![("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", gone)], "unreadable"),
+        ("scenarios/s.fozzy.json", vec![("scenarios/s.fozzy.json", steps)], "unreadable"),
+        ("scenarios/made", vec![("scenarios/made/expect.toml", made)], "not-built"),
     ] {
         files.iter().for_each(|(path, text)| _ = fozzy.write(path, text));
         let found = collect(2);
