@@ -672,3 +672,32 @@ fn a_run_goes_on_otherwise_from_any_of_its_decisions() {
     }
     fozzy.run(&["branch", "one.fozzy", "--at", "99999"]).refuses(&["no moment 99999"]);
 }
+
+#[test]
+fn a_scenario_that_never_comes_to_its_first_step_ends_with_its_time_or_its_instructions() {
+    let fozzy = Fozzy::new();
+    let endless = "(loop $again (br $again))";
+    let scenario = |start: &str, describe: &str| {
+        format!(
+            r#"(module
+  (memory (export "memory") 1)
+  (func $start {start})
+  (start $start)
+  (func (export "fozzy:scenario/stateful@0.1.0#describe") (result i32) {describe} i32.const 0)
+  (func (export "fozzy:scenario/stateful@0.1.0#begin-sequence") (param i32))
+  (func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) i32.const 128)
+  (func (export "fozzy:scenario/stateful@0.1.0#end-sequence") (param i32)))"#
+        )
+    };
+    for (name, start, describe) in [("start.wat", endless, ""), ("describe.wat", "", endless)] {
+        fozzy.write(name, scenario(start, describe));
+        let timed = fozzy.run(&["explore", name, "--time", "500ms"]);
+        timed.refuses(&[name, "nothing was tried: its first run was not at its end"]);
+        let bounded = fozzy.run(&["explore", name, "--runs", "3", "--fuel", "1000000"]);
+        bounded.refuses(&[name, "has used up its 1,000,000 instructions before its first step"]);
+        // A campaign of its sequences has no other beginning.
+        let timed = fozzy.run(&["fuzz", name, "--time", "500ms", "--fuel", "100000000000"]);
+        timed.refuses(&[name, "nothing was tried: its first run was not at its end"]);
+        fozzy.run(&["fuzz", name, "--runs", "3", "--fuel", "1000000"]).refuses(&[name]);
+    }
+}

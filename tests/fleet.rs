@@ -197,6 +197,76 @@ fn a_fleet_does_not_pass_while_the_present_build_of_a_target_has_no_run() {
 }
 
 #[test]
+fn a_test_that_does_not_build_or_cannot_be_read_is_no_pass_and_what_is_no_test_is_none() {
+    let fozzy = Fozzy::new();
+    fs::create_dir_all(fozzy.path("scenarios/made")).expect("a folder");
+    fozzy.write("scenarios/fine.wat", draws(NEVER));
+    // Deliberately nothing to be searched: a component without an entry, a test of the real computer, a program beside the scenarios.
+    fozzy.write("scenarios/library.wat", LIBRARY);
+    fozzy.write("scenarios/live.wat", draws(NEVER));
+    fozzy.write("scenarios/live.plan.toml", "[backends]\nfiles = \"host\"\n");
+    fozzy.write("beside.wat", draws(NEVER));
+    fozzy.run(&["fleet", "--time", "4s", "--no-dashboard"]).exits(0);
+    let collect = |code| fozzy.run(&["fleet", "--collect", "--json"]).exits(code).json();
+    let reason = |document: &Value, name: &str| {
+        let rows = document["notCollected"].as_array().expect("a list");
+        rows.iter().find(|row| row["name"] == name).map(|row| (row["reason"].clone(), row["why"].clone()))
+    };
+    let all = collect(0);
+    for (name, expected) in
+        [("beside.wat", "not-named"), ("scenarios/library.wat", "no-entry"), ("scenarios/live.wat", "no-entry")]
+    {
+        assert_eq!(reason(&all, name).map(|(reason, _)| reason), Some(json!(expected)), "{all:#}");
+    }
+    let (plan, gone) = ("files = ", "files = { \"/data/limit.txt\" = { file = \"gone.txt\" } }");
+    let made = "build = \"exit 3\"\nprogram = \"made.wasm\"\n";
+    let steps = r#"{"version": 2, "name": "s", "steps": [{"type": "asert"}]}"#;
+    let program = draws(NEVER);
+    for (name, files, expected) in [
+        ("scenarios/bad.wat", vec![("scenarios/bad.wat", "(module (func")], "unreadable"),
+        ("scenarios/p.wat", vec![("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", plan)], "unreadable"),
+        ("scenarios/p.wat", vec![("scenarios/p.wat", &*program), ("scenarios/p.plan.toml", gone)], "unreadable"),
+        ("scenarios/s.fozzy.json", vec![("scenarios/s.fozzy.json", steps)], "unreadable"),
+        ("scenarios/made", vec![("scenarios/made/expect.toml", made)], "not-built"),
+    ] {
+        files.iter().for_each(|(path, text)| _ = fozzy.write(path, text));
+        let found = collect(2);
+        assert_eq!(reason(&found, name).map(|(reason, _)| reason), Some(json!(expected)), "{found:#}");
+        assert_eq!(found["status"], "error");
+        files.iter().for_each(|(path, _)| fs::remove_file(fozzy.path(path)).expect("removed"));
+    }
+    // Nobody writes into this one.
+    fozzy.shell("mkfifo scenarios/pipe.wat").exits(0);
+    let (reason, why) = reason(&collect(2), "scenarios/pipe.wat").expect("it is listed");
+    assert_eq!(reason, "unreadable");
+    assert!(why.as_str().is_some_and(|why| why.contains("expected a file, found a pipe")), "{why}");
+    fs::remove_file(fozzy.path("scenarios/pipe.wat")).expect("removed");
+    collect(0);
+}
+
+#[test]
+fn a_program_whose_start_never_ends_is_collected_and_found_out_by_its_slice() {
+    let fozzy = Fozzy::new();
+    let program = r#"(module
+      (func $forever (loop $again (br $again)))
+      (start $forever)
+      (memory (export "memory") 1)
+      (func (export "_start")))"#;
+    fozzy.write("starts.wat", program);
+    // Nothing is executed for that: it would not come to its end.
+    let collected = fozzy.run(&["fleet", "--collect", "--json"]).exits(2).json();
+    assert_eq!(
+        (rows(&collected, "targets", "name"), rows(&collected, "targets", "kind")),
+        (vec!["starts.wat"], vec!["explore"])
+    );
+    assert_eq!(collected["notCollected"], json!([]), "{collected:#}");
+    fozzy.write("starts.plan.toml", "[limits]\nfuel = 1000000\n");
+    let found = fozzy.run(&["fleet", "--time", "4s", "--no-dashboard", "--json"]).exits(1).json();
+    assert_eq!(rows(&found, "failures", "target"), ["starts.wat"], "{found:#}");
+    assert!(rows(&found, "failures", "signature")[0].starts_with("timeout"), "{found:#}");
+}
+
+#[test]
 fn a_fleet_ends_at_its_risk_and_says_of_each_target_what_is_left() {
     let fozzy = Fozzy::new();
     fozzy.write("draws.wat", draws(NEVER));

@@ -298,7 +298,8 @@ fn artifact(folder: &Path, messages: &[u8]) -> Result<PathBuf, CampaignError> {
         [file] => Ok(file.clone()),
         [] => {
             let message = format!("{} builds no program: expected one binary or cdylib", folder.display());
-            let error = CampaignError::new(ErrorKind::Build, message);
+            // It builds, and is a library.
+            let error = CampaignError::new(ErrorKind::Target, message);
             Err(match plan_hint(folder) {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -362,6 +363,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let hint = || artifact(folder.path(), b"").expect_err("cargo has built nothing").hint;
         assert_eq!(hint(), None);
+        // A library is no program, and not one whose source does not build.
+        assert_eq!(artifact(folder.path(), b"").expect_err("none is named").kind, ErrorKind::Target);
         std::fs::write(folder.path().join("plan.toml"), "").expect("room");
         assert!(hint().is_some_and(|hint| hint.contains("is a target: fozzy run ") && hint.contains("plan.toml")));
     }

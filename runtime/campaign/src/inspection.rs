@@ -57,6 +57,9 @@ const ROLES: &[(&str, &str)] = &[
     ("fozzy:scenario/property@0.1.", "properties"),
 ];
 
+/// What has other exports than those.
+pub(crate) const REACTOR: &str = "reactor";
+
 /// What can be said of a program that was read; `shown` is its path for people.
 ///
 /// # Errors
@@ -104,7 +107,7 @@ pub(crate) fn fits(ports: &Ports) -> Vec<String> {
     let roles = ROLES.iter().filter(|(start, _)| exports(start)).map(|(_, role)| *role);
     let mut found: Vec<&str> = roles.collect();
     if others().next().is_some() {
-        found.push("reactor");
+        found.push(REACTOR);
     }
     if others().any(|port| port.takes_bytes) && !found.contains(&"fuzz target") {
         found.push("fuzz target");

@@ -143,6 +143,13 @@ pub(crate) fn first_run_error(name: &str, error: CampaignError) -> CampaignError
     nothing_tried(name)
 }
 
+/// What it means that the first execution of a search has used up its instructions before what is searched began: it never will.
+pub(crate) fn unbegun_error(name: &str, fuel: u64) -> CampaignError {
+    let message = format!("{name} has used up its {} before its first step", counted(fuel, "instruction"));
+    CampaignError::new(ErrorKind::Target, message)
+        .hint("--fuel N gives it more; a start that never ends is a timeout of `fozzy run`")
+}
+
 /// A search without a single run: it has no verdict.
 pub fn nothing_tried(name: &str) -> CampaignError {
     let message = format!("{name}: nothing was tried: {FIRST_RUN_WITHOUT_END}");

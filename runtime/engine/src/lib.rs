@@ -99,7 +99,9 @@ pub use fozzy_host::{FeedEvent, InputFeed, Interrupt, InterruptFlag, LazyInput, 
 pub use fozzy_instrument::{CoverageMode, ModuleChoice, Sites};
 /// Which output a guest writes to, for those who watch it.
 pub use fozzy_world::OutputKind;
-pub use reactor::fuzz_executor::{CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions};
+pub use reactor::fuzz_executor::{
+    CallOutcome, ExecutorError, ExportedFunctions, FuzzExecutor, functions, functions_at_rest,
+};
 /// A model of a user's own, to judge histories by.
 pub use reactor::model_component::{MODEL_INTERFACE, ModelComponent};
 pub use reactor::walker::{Walker, WalkerError};

@@ -27,9 +27,9 @@ use std::fmt::Write;
 pub struct FleetDocument {
     /// Always `fozzy.fleet.v1`.
     pub schema_version: String,
-    /// `fail` when a failure stands; `error` when nothing could be searched, the present build of a target has no run, the name of what was found
-    /// cannot be told, the record of a failure cannot be read, the trace of one that a slice has met was lost, or a full disk took what slices
-    /// came to, whatever failures stand; else `pass`.
+    /// `fail` when a failure stands; `error` when nothing could be searched, the present build of a target has no run, what was found does not
+    /// build or cannot be read, its name cannot be told, the record of a failure cannot be read, the trace of one that a slice has met was lost,
+    /// or a full disk took what slices came to, whatever failures stand; else `pass`.
     pub status: Status,
     /// Whether it is an error for no more than that targets have no run of their present build, as their rows say in JSON.
     #[serde(skip)]
@@ -468,11 +468,18 @@ pub struct FleetTestcaseRow {
 pub struct UncollectedRow {
     /// Its path.
     pub name: String,
-    /// `not-built`, `unreadable`, `no-entry`, `not-named`: a program that is no test beside scenarios, or `not-utf8`: its name is no text, which is
-    /// an error.
+    /// An error is `not-built`, `unreadable`: the program, the scenario file, or its plan with what that names, or `not-utf8`: its name is no text.
+    /// None is `no-entry`: nothing of it can be searched, or `not-named`: a program that is no test beside scenarios.
     pub reason: String,
     /// The same for people.
     pub why: String,
+}
+
+impl UncollectedRow {
+    /// Whether it is a test that is broken, so that nothing is known of it. What has nothing to be searched, or is no test here, is as it should be.
+    fn is_broken(&self) -> bool {
+        [NOT_BUILT, UNREADABLE, NOT_UTF8].contains(&self.reason.as_str())
+    }
 }
 
 /// One failure.
@@ -586,8 +593,8 @@ impl FleetDocument {
         });
         let is_idle = self.targets.iter().all(|target| target.trouble.is_some());
         let is_unjudged = self.targets.iter().any(FleetTargetRow::is_unjudged);
-        let is_unnamed = self.not_collected.iter().any(|row| row.reason == NOT_UTF8);
-        let is_error = is_idle || is_unjudged || is_unnamed || self.unreadable_failures > 0;
+        let is_broken = self.not_collected.iter().any(UncollectedRow::is_broken);
+        let is_error = is_idle || is_unjudged || is_broken || self.unreadable_failures > 0;
         let is_unsearched = self.targets.iter().any(|target| target.unsearched.is_some());
         let is_failed = self.failures.iter().any(FleetFailureRow::stands);
         self.lacks_runs_only = is_unsearched && !is_error && !is_failed;
@@ -622,6 +629,12 @@ fn notes(warnings: &[String], style: Style) -> String {
 pub const FOUND_WITHOUT_REPORT: &str = "it has found a failure, and its report is lost";
 /// Says of a target without a result that its one run is all that there is: it has passed.
 pub const NOTHING_VARIES: &str = "asks for nothing that could be varied";
+/// Why something is not collected whose sources do not become a program.
+pub const NOT_BUILT: &str = "not-built";
+/// Why something is not collected that cannot be read: the program, a scenario file, or the plan with what that names.
+pub const UNREADABLE: &str = "unreadable";
+/// Why something is not collected that has nothing to be searched: a library, say.
+pub const NO_ENTRY: &str = "no-entry";
 /// Why something is not collected whose name is no text, so that no command and no record can name it.
 pub const NOT_UTF8: &str = "not-utf8";
 /// Why a target has no result whose first run took longer than its slice. Nothing is known of it then: a program may never end.
@@ -846,7 +859,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_named_is_no_pass() {
+    fn what_is_broken_or_cannot_be_named_is_no_pass_and_what_is_no_test_is_one() {
         let status = |reason: &str| {
             let row = UncollectedRow { name: "x".to_owned(), reason: reason.to_owned(), why: String::new() };
             let mut document = FleetDocument::new("s".to_owned(), 1, vec![row]);
@@ -854,7 +867,8 @@ mod tests {
             document.settle();
             document.status
         };
-        assert_eq!(["no-entry", NOT_UTF8].map(status), [Status::Pass, Status::Error]);
+        assert_eq!([NO_ENTRY, "not-named"].map(status), [Status::Pass; 2]);
+        assert_eq!([NOT_BUILT, UNREADABLE, NOT_UTF8].map(status), [Status::Error; 3]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::program_place::ProgramPlace;
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::risk_bound::RiskBound;
-use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, unbegun_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{self, WorkerChannel, WorkerEvent};
 use fozzy_check::judge;
@@ -43,7 +43,7 @@ use fozzy_search::stats::detectable_one_in;
 use fozzy_trace::facts::{PropertyStatuses, PropertyTable};
 use fozzy_trace::file::Recording;
 use fozzy_trace::plan::ScenarioPlan;
-use fozzy_trace::{Duration, Execution, Finding, FindingKind, Seed, Status, Verdict};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Finding, FindingKind, Seed, Status, Verdict};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -220,6 +220,9 @@ impl ExplorationSetup {
         let resumed = request.resume.map(read).transpose()?;
         if let (Some(state), true) = (&resumed, request.seed_of_state) {
             options.seed = Seed(state.seed);
+        }
+        if !is_whole_run {
+            check_start(&prepared, options.seed, request)?;
         }
         let start = AnswerLog::default();
         let ExploredProgram { target, mut confirmer } = explored(&prepared, &options, &start)?;
@@ -483,6 +486,30 @@ pub(crate) fn explored(
         Box::new(ScenarioTarget::new(walker.map_err(|error| walk_error(name, &error))?, confirmer()?))
     };
     Ok(ExploredProgram { target, confirmer: confirmer()? })
+}
+
+/// Runs a scenario to the end of its first step: in the build that is walked through, which has no fuel, nothing would end the start of one that
+/// never comes to a step.
+///
+/// # Errors
+/// When its time, a stop or its instructions were over before its first sequence had begun.
+fn check_start(prepared: &PreparedProgram, seed: Seed, request: &ExploreRequest<'_>) -> Result<(), CampaignError> {
+    let name = &prepared.loaded.target.name;
+    // The time of the search begins with its own first run.
+    SearchClock::start(request.time, StopFlag::clone(&request.stop)).bound(&prepared.interrupt);
+    let first_step = DecisionPath { answers: Vec::new(), steps: 1 };
+    let ran = match PathConfirmer::new(prepared, seed)?.execute(&first_step, 0..0) {
+        Ok(ran) => ran,
+        Err(error) if error.is_interruption() => return Err(first_run_error(name, error.into())),
+        // Who walks through it says why it cannot be started.
+        Err(_) => return Ok(()),
+    };
+    let has_begun = ran.facts.scenario.as_ref().is_some_and(|scenario| scenario.sequences > 0);
+    match ran.end {
+        ExecutionEnd::FuelExhausted { fuel } if !has_begun => Err(unbegun_error(name, fuel)),
+        // What else ends it is found by the exploration.
+        _ => Ok(()),
+    }
 }
 
 /// How the properties of a program stand after its first run.

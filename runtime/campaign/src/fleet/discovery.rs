@@ -1,26 +1,28 @@
 //! The targets of a project: everything that `fozzy test`, `fozzy fuzz` and `fozzy explore` take, found and built.
 //!
 //! ```text
-//! what `fozzy test` selects ─ build, load ─┬─ steps, flows          explore
+//! what `fozzy test` selects ─ build, load ─┬─ steps, flows          explore      what does not build or load: not collected, an error
 //!                                          ├─ fuzz targets, properties    fuzz, one target each
 //!                                          ├─ a handler of requests       fuzz --http
 //!                                          ├─ a program                   explore: schedules, messages, faults, random bytes
-//!                                          └─ none of these               not collected: why
+//!                                          └─ none of these               not collected: why, and no error
 //! a plan that names its clients ─ these, under the plan, are the program
 //! Cargo.toml with `cargo-fuzz = true` ───── each [[bin]]                  fuzz --cargo-fuzz
 //! ```
 //!
-//! Invariants: what was found and cannot be searched is listed, with the reason; the same project gives the same targets in the same order; the
-//! id of a target follows from what it is called by, so that its records are found again.
+//! Invariants: what was found and cannot be searched is listed, with the reason; a program is executed only where nothing else says what can be
+//! searched in it, and within a bound; the same project gives the same targets in the same order; the id of a target follows from what it is
+//! called by, so that its records are found again.
 
 use super::source_stamp::{is_cargo_fuzz, source_stamp};
 use crate::build;
-use crate::cluster_plan::{built_clients, is_plan};
+use crate::cluster_plan::{built_clients, clients, is_plan};
 use crate::error::{CampaignError, ErrorKind};
 use crate::explore::state::FLEET_NAME;
 use crate::fuzz::cargo::CargoFuzz;
 use crate::fuzz::kept_name::KeptName;
-use crate::fuzz::open::{FUEL_OF_A_CALL, functions_of};
+use crate::fuzz::open::{FUEL_OF_A_CALL, functions_at_rest};
+use crate::inspection;
 use crate::options::{RunRequest, WorldOptions};
 use crate::pipeline::{LoadedTarget, PreparedProgram, RunPlan, load, plan};
 use crate::project::Project;
@@ -30,9 +32,9 @@ use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
 use crate::suite::find::{manifest, programs_here, sources};
 use crate::suite::select::{files, select};
-use fozzy_engine::{Build, ExportedFunctions};
+use fozzy_engine::{Build, ExportedFunctions, Ports};
 use fozzy_instrument::REWRITER_VERSION;
-use fozzy_report::fleet::NOT_UTF8;
+use fozzy_report::fleet::{NO_ENTRY, NOT_BUILT, NOT_UTF8, UNREADABLE};
 use fozzy_report::shell_word;
 use fozzy_trace::plan::HANDLER;
 use fozzy_trace::{Digest, Seed};
@@ -342,22 +344,64 @@ fn flags_of(entry: &SuiteEntry) -> Result<Vec<String>, CampaignError> {
     Ok(["--plan".to_owned(), shown(plan)].into_iter().chain(others).collect())
 }
 
+/// Why what was found is not searched: the word, and the error.
+struct EntryRefusal {
+    reason: &'static str,
+    error: CampaignError,
+}
+
+impl EntryRefusal {
+    /// What is refused with this word.
+    fn of(reason: &'static str) -> impl Fn(CampaignError) -> EntryRefusal {
+        move |error| EntryRefusal { reason, error }
+    }
+}
+
+impl From<CampaignError> for EntryRefusal {
+    /// Where nothing else is said, something cannot be read.
+    fn from(error: CampaignError) -> EntryRefusal {
+        EntryRefusal { reason: UNREADABLE, error }
+    }
+}
+
 /// The targets of what `fozzy test` would run.
 fn entry_targets(project: &Project, entry: &SuiteEntry, flags: Result<Vec<String>, CampaignError>) -> SourceTargets {
-    let SuiteEntry { path, kind, .. } = entry;
-    let refused = |reason: &'static str| {
-        move |error: CampaignError| UncollectedTarget { name: shown(path), reason, why: error.to_string() }
-    };
+    let path = &entry.path;
     project.remarks.live(&format!("looking at {}", shown(path)));
+    searched_in(project, entry, flags).map_err(|EntryRefusal { reason, error }| UncollectedTarget {
+        name: shown(path),
+        reason,
+        why: error.to_string(),
+    })
+}
+
+/// The same, or why it has none.
+fn searched_in(
+    project: &Project,
+    entry: &SuiteEntry,
+    flags: Result<Vec<String>, CampaignError>,
+) -> Result<Vec<FleetTarget>, EntryRefusal> {
+    let SuiteEntry { path, kind, .. } = entry;
     let is_built = matches!(kind, Kind::Crate | Kind::Folder | Kind::Cluster);
     let file = match kind {
-        Kind::Crate | Kind::Folder => build::build(path, &project.remarks).map_err(refused("not-built"))?,
-        Kind::Cluster => built_clients(path, &project.remarks).map_err(refused("not-built"))?,
-        Kind::Program | Kind::Json => path.clone(),
+        Kind::Crate => build::build(path, &project.remarks).map_err(|error| {
+            // Nothing is wrong with it: it is a library.
+            let reason = if error.kind == ErrorKind::Target { NO_ENTRY } else { NOT_BUILT };
+            EntryRefusal { reason, error }
+        })?,
+        Kind::Folder => build::build(path, &project.remarks).map_err(EntryRefusal::of(NOT_BUILT))?,
+        Kind::Cluster => {
+            clients(path)?;
+            built_clients(path, &project.remarks).map_err(EntryRefusal::of(NOT_BUILT))?
+        }
+        Kind::Program | Kind::Json => {
+            check_file(path)?;
+            path.clone()
+        }
     };
-    let loaded = load(&file, &project.remarks).map_err(refused("unreadable"))?;
-    let flags = flags.map_err(refused("unreadable"))?;
-    let (kinds, build) = kinds(project, &loaded, &flags).map_err(refused("no-entry"))?;
+    let loaded = load(&file, &project.remarks)?;
+    let flags = flags?;
+    let (kinds, build) = kinds(project, &loaded, &flags)?;
     let target = |kind| FleetTarget {
         build: Some(build),
         ..FleetTarget::new(kind, (path.clone(), is_built), file.clone(), flags.clone())
@@ -376,8 +420,20 @@ fn cargo_fuzz_target(folder: &Path, name: String, remarks: &Remarks) -> SourceTa
         }
         Err(error) => {
             let name = format!("{} {name}", shown(folder));
-            Err(UncollectedTarget { name, reason: "not-built", why: error.to_string() })
+            Err(UncollectedTarget { name, reason: NOT_BUILT, why: error.to_string() })
         }
+    }
+}
+
+/// Whether what is to be read as a program or a scenario is a file: opening a pipe waits for somebody who writes.
+fn check_file(path: &Path) -> Result<(), CampaignError> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            let message = format!("{}: expected a file, found a pipe, a socket or a device", shown(path));
+            Err(CampaignError::new(ErrorKind::Target, message))
+        }
+        // Who reads it says what is wrong.
+        _ => Ok(()),
     }
 }
 
@@ -386,17 +442,23 @@ fn kinds(
     project: &Project,
     loaded: &LoadedTarget,
     flags: &[String],
-) -> Result<(Vec<FleetTargetKind>, Digest), CampaignError> {
+) -> Result<(Vec<FleetTargetKind>, Digest), EntryRefusal> {
     if loaded.scenario.is_some() {
         return Ok((vec![FleetTargetKind::Explore], build_of(loaded, flags, None)));
     }
-    let planned = planned(project, loaded, flags, None)?;
+    // Where it has to be asked, it has what a call of a campaign has for that.
+    let planned = planned(project, loaded, flags, Some(FUEL_OF_A_CALL))?;
     let build = build_of(loaded, flags, Some(&planned));
+    // A search has no real computer: a test of that is one of `fozzy test` only.
+    planned.check_simulated().map_err(EntryRefusal::of(NO_ENTRY))?;
     if planned.plan.target().is_some() {
         return Ok((vec![FleetTargetKind::Explore], build));
     }
-    let prepared = PreparedProgram::to_call(loaded.clone(), planned, &Build::default())?;
-    let functions = functions_of(&prepared, Seed(0))?;
+    let prepared = PreparedProgram::to_call(loaded.clone(), planned, &Build::default()).map_err(|error| {
+        let reason = if is_library(&loaded.component) { NO_ENTRY } else { UNREADABLE };
+        EntryRefusal { reason, error }
+    })?;
+    let functions = functions_at_rest(&prepared, Seed(0))?;
     let ExportedFunctions { fuzz, properties, runs, handles, is_stateful, .. } = &functions;
     let mut kinds: Vec<FleetTargetKind> = fuzz.iter().cloned().map(FleetTargetKind::Fuzz).collect();
     kinds.extend(properties.iter().cloned().map(FleetTargetKind::Property));
@@ -411,9 +473,15 @@ fn kinds(
             exports => exports.join(", "),
         };
         let what = "has neither flows, fuzz targets, properties, a handler of requests nor `wasi:cli/run`";
-        return Err(CampaignError::new(ErrorKind::Target, format!("{} {what}: found {exports}", loaded.target.name)));
+        let message = format!("{} {what}: found {exports}", loaded.target.name);
+        return Err(EntryRefusal { reason: NO_ENTRY, error: CampaignError::new(ErrorKind::Target, message) });
     }
     Ok((kinds, build))
+}
+
+/// Whether a component exports nothing that is searched: what it imports may come from others that are linked with it.
+fn is_library(component: &[u8]) -> bool {
+    Ports::of(component).is_ok_and(|ports| inspection::fits(&ports).iter().all(|role| role == inspection::REACTOR))
 }
 
 /// The build of a program under its plan: of it, of what its flags name, and of the plan's other machines. What one version of the rewriter

@@ -11,10 +11,10 @@ use super::machines_target::MachinesTarget;
 use super::target::CampaignTarget;
 use crate::error::{CampaignError, ErrorKind};
 use crate::pipeline::PreparedProgram;
-use fozzy_engine::{EntryPoint, ExportedFunctions, FirstInputs};
-use fozzy_trace::plan::FUEL_DEFAULT;
+use fozzy_engine::{EntryPoint, ExecutorError, ExportedFunctions, FirstInputs, Program};
+use fozzy_trace::plan::{FUEL_DEFAULT, Inputs};
 use fozzy_trace::source::SeededSource;
-use fozzy_trace::{DecisionSource, NodeId, Purpose, Question, Seed};
+use fozzy_trace::{DecisionSource, NodeId, Plan, Purpose, Question, Seed};
 
 /// Instructions that one execution of a campaign may use unless a flag or a file says otherwise: a tenth of a run's, as there are
 /// many, and those that do not end cost them all.
@@ -41,6 +41,25 @@ pub fn campaign_target(
 /// # Errors
 /// When it cannot be started.
 pub fn functions_of(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFunctions, CampaignError> {
+    functions_by(prepared, seed, fozzy_engine::functions)
+}
+
+/// The same, and the program is started only where it has to be asked: it may never come to an end.
+///
+/// # Errors
+/// When it cannot be asked.
+pub(crate) fn functions_at_rest(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFunctions, CampaignError> {
+    functions_by(prepared, seed, fozzy_engine::functions_at_rest)
+}
+
+/// How a program that is called tells its functions.
+type FunctionLister = fn(&Program, &Plan, &Inputs, Seed) -> Result<ExportedFunctions, ExecutorError>;
+
+fn functions_by(
+    prepared: &PreparedProgram,
+    seed: Seed,
+    list: FunctionLister,
+) -> Result<ExportedFunctions, CampaignError> {
     let PreparedProgram { loaded, planned, program, .. } = prepared;
     if MachinesTarget::is_for(&planned.plan) {
         return match program.is_command() {
@@ -54,7 +73,7 @@ pub fn functions_of(prepared: &PreparedProgram, seed: Seed) -> Result<ExportedFu
             }
         };
     }
-    let functions = fozzy_engine::functions(program, &planned.plan, &planned.inputs, seed);
+    let functions = list(program, &planned.plan, &planned.inputs, seed);
     functions.map_err(|error| caller_error(&loaded.target.name, &error))
 }
 

@@ -16,7 +16,7 @@ use super::choose::{EntryPointChoice, TargetWords};
 use super::confirmer::FindingConfirmer;
 use super::corpus::{CorpusFolder, SeedInputs};
 use super::kept_name::KeptName;
-use super::open::{FUEL_OF_A_CALL, campaign_target, functions_of, made_up};
+use super::open::{FUEL_OF_A_CALL, campaign_target, functions_at_rest, functions_of, made_up};
 use super::protocol::FuzzProtocol;
 use super::single_inputs::{InputRuns, run_inputs};
 use super::summary::{CampaignReport, Subject, execution_of, slowest, word_of};
@@ -30,14 +30,14 @@ use crate::pipeline::{LoadedTarget, PreparedProgram, plan};
 use crate::project::Project;
 use crate::remarks::Remarks;
 use crate::risk_bound::RiskBound;
-use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error};
+use crate::search_clock::{CONFIRM_GRACE, SearchClock, WORKER_CONFIRM_GRACE, first_run_error, unbegun_error};
 use crate::trace_destination::TraceDestination;
 use crate::workers::{WorkerChannel, WorkerEvent};
 use fozzy_engine::{Build, EntryPoint, with_stack_for_guests};
 use fozzy_instrument::data_words;
 use fozzy_report::{FuzzSummary, RunMode, shell_path};
 use fozzy_search::fuzz::{Campaign, CampaignEnd, Dictionary, FuzzObserver, Options};
-use fozzy_trace::{Duration, Execution, Seed};
+use fozzy_trace::{Duration, Execution, ExecutionEnd, Seed};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -140,7 +140,11 @@ impl<'a> CampaignSetup<'a> {
         }
         let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
         prepared.grant(CONFIRM_GRACE);
-        let functions = functions_of(&prepared, seed)?;
+        // Under a plan of the real computer nothing can be called, as who starts it is told.
+        let functions = match prepared.planned.is_live() {
+            true => functions_of(&prepared, seed)?,
+            false => functions_at_rest(&prepared, seed)?,
+        };
         let words = TargetWords::of(request.words, &functions)?;
         let flows = prepared.planned.plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
         let choice = EntryPointChoice { flows, ..request.choice.clone() };
@@ -158,6 +162,7 @@ impl<'a> CampaignSetup<'a> {
             Ok((confirmer, probe))
         });
         let (confirmer, probe) = first.map_err(|error| first_run_error(&name, error))?;
+        check_start(&prepared, &entry, &probe, seed)?;
         let exits_fail = request.exits_fail;
         Ok(CampaignSetup { prepared, entry, words, probe, clock, time, stop, confirmer, seed, exits_fail })
     }
@@ -362,6 +367,23 @@ impl<'a> CampaignSetup<'a> {
     fn subject(&self) -> Subject {
         let (function, execution) = (self.entry.name().to_owned(), execution_of(&self.entry));
         Subject { function, execution, ..Subject::default() }
+    }
+}
+
+/// Calls are made in a build without fuel, in which nothing would end what comes before the first of them: where the run of the empty input was
+/// not at its end, whether it had come to the call is looked at in a build with fuel.
+fn check_start(
+    prepared: &PreparedProgram,
+    entry: &EntryPoint,
+    probe: &Execution,
+    seed: Seed,
+) -> Result<(), CampaignError> {
+    let ExecutionEnd::FuelExhausted { fuel } = probe.end else { return Ok(()) };
+    functions_of(prepared, seed)?;
+    let has_begun = || probe.facts.scenario.as_ref().is_some_and(|scenario| scenario.sequences > 0);
+    match entry {
+        EntryPoint::Scenario { .. } if !has_begun() => Err(unbegun_error(&prepared.loaded.target.name, fuel)),
+        _ => Ok(()),
     }
 }
 

@@ -58,6 +58,11 @@ impl Expect {
     /// Reads it, if it is there.
     pub fn of(scenario: &Path, kind: Kind) -> Result<Expect, CampaignError> {
         let path = beside(scenario, kind, "expect.toml");
+        // Asked before it is opened: opening a pipe would wait for a writer.
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let message = format!("cannot read {}: expected a file, found something else", path.display());
+            return Err(CampaignError::new(ErrorKind::Expect, message));
+        }
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Expect::default()),

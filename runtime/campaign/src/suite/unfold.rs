@@ -22,7 +22,8 @@ const CASES_MAX: usize = 100_000;
 
 /// The scenarios of a suites file; of anything else, itself. What is wrong with a file is said when it is run.
 pub(super) fn unfold(selected: SuiteEntry) -> Result<Vec<SuiteEntry>, CampaignError> {
-    if selected.kind != Kind::Json {
+    // Opening a pipe would wait for a writer.
+    if selected.kind != Kind::Json || !selected.path.is_file() {
         return Ok(vec![selected]);
     }
     let Ok(ParsedScenario::Suites(file)) = scenario::read(&selected.path).map(|read| read.scenario) else {

@@ -140,7 +140,8 @@ pub enum ExecutorError {
     Watch(String),
 }
 
-/// Lists the functions of `program`, which has fuel.
+/// Lists the functions of `program`, which has fuel. It is started in any case: who calls it in a build without fuel knows then that
+/// its start comes to an end.
 ///
 /// # Errors
 /// When it ends before it has told them.
@@ -151,7 +152,31 @@ pub fn functions(
     seed: Seed,
 ) -> Result<ExportedFunctions, ExecutorError> {
     let mut reactor = start(program.clone(), plan, inputs, seed)?;
-    let mut of = |call: &PlannedCall| names(&mut reactor, call);
+    listed(program, |call| names(&mut reactor, call))
+}
+
+/// The same, and nothing is executed of a program that has neither fuzz targets nor properties of the SDK, which it would have to name.
+///
+/// # Errors
+/// When it ends before it has told them.
+pub fn functions_at_rest(
+    program: &Program,
+    plan: &Plan,
+    inputs: &Inputs,
+    seed: Seed,
+) -> Result<ExportedFunctions, ExecutorError> {
+    let scenario = &program.entries().scenario;
+    match scenario.fuzz.is_some() || scenario.property.is_some() {
+        true => functions(program, plan, inputs, seed),
+        false => listed(program, |_| Ok(Vec::new())),
+    }
+}
+
+/// The functions of a program, of which `of` names those that have numbers.
+fn listed(
+    program: &Program,
+    mut of: impl FnMut(&PlannedCall) -> Result<Vec<String>, CallError>,
+) -> Result<ExportedFunctions, ExecutorError> {
     let (fuzz, properties) = (of(&PlannedCall::Fuzz(String::new()))?, of(&PlannedCall::Property(String::new()))?);
     let entries = program.entries();
     let of_others = |name: &String| !name.starts_with("wasi:") && !name.starts_with("fozzy:");

@@ -281,6 +281,7 @@ impl SharedStore for DirectoryStore {
         }
         path.parent().map_or(Ok(()), make)?;
         let failed = |error| SharedStoreError::io("lock", &path, error);
+        check_kind("lock", &path)?;
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(failed)?;
         match file.try_lock() {
@@ -415,8 +416,21 @@ fn delete(path: &Path) -> Result<bool, SharedStoreError> {
     }
 }
 
+/// Refuses what is neither a file nor a folder, before it is opened: opening a pipe waits for somebody at its other end.
+fn check_kind(doing: &'static str, path: &Path) -> Result<(), SharedStoreError> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            let what = "expected a file, found a pipe, a socket or a device";
+            Err(SharedStoreError::io(doing, path, io::Error::new(ErrorKind::InvalidInput, what)))
+        }
+        // Who opens it says what is wrong.
+        _ => Ok(()),
+    }
+}
+
 /// A file of bounded size; `None` when there is none.
 fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreError> {
+    check_kind("read", path)?;
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

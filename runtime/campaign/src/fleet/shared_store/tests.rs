@@ -206,6 +206,30 @@ fn a_folder_of_others_is_refused_by_its_name() {
     assert_eq!(DirectoryStore::open(&at("own"), "shop").expect("a store").list(&key(&[])).expect("listed"), ["a"]);
 }
 
+/// Nobody is at the other end of these pipes: whoever opens one waits for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_record_or_a_lease_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+    for path in ["values/targets/a.json", "leases/targets/a.lock"] {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo is in coreutils");
+        assert!(made.success());
+    }
+    let of = key(&["targets", "a"]);
+    let refused = [
+        store.get(&of).map(|_| ()).expect_err("a pipe").to_string(),
+        store.acquire(&of, "me").map(|_| ()).expect_err("a pipe").to_string(),
+        store.holder(&of).map(|_| ()).expect_err("a pipe").to_string(),
+    ];
+    refused.iter().for_each(|error| assert!(error.contains("expected a file, found a pipe"), "{error}"));
+    // What is written takes its place.
+    store.put(&of, b"1").expect("kept");
+    assert_eq!(store.get(&of).expect("read"), Some(b"1".to_vec()));
+}
+
 #[test]
 fn a_folder_whose_disk_is_full_is_away_until_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
