@@ -3,7 +3,7 @@
 //! ```text
 //! tests/guests/antithesis ─▶ run      properties, events, each random number a decision
 //!                            explore  the planted failure, by its decisions; the trace replays
-//! writes its lines itself    ─▶ run      faults from `setup_complete` on
+//! writes its lines itself    ─▶ run      faults from `setup_complete` on; long lines, broken ones
 //! ```
 
 use crate::corpus;
@@ -100,4 +100,89 @@ fn faults_begin_when_the_setup_is_complete() {
     assert_eq!(run(1)["warnings"], Value::Null);
     fozzy.write("sets-up.wat", SETS_UP.replace("complete", "complexx"));
     assert!(run(1)["warnings"][0].to_string().contains("no fault was injected"), "it never says that it is complete");
+}
+
+/// A program that writes to the SDK's file: `head`, a number of times 64 KiB of `v`, and `tail`.
+fn writes(head: &[u8], fillers: u32, tail: &[u8]) -> String {
+    let data = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:02x}")).collect::<String>();
+    assert!(head.len() < 16 << 10 && tail.len() < 16 << 10, "they have their places in memory");
+    format!(
+        r#"(module
+  (import "wasi_snapshot_preview1" "path_open"
+    (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 2)
+  (data (i32.const 64) "ANTITHESIS_SDK_LOCAL_OUTPUT")
+  (data (i32.const 96) "antithesis.jsonl")
+  (data (i32.const 1024) "{head}")
+  (data (i32.const 32768) "{tail}")
+  (func $say (param $at i32) (param $len i32)
+    (i32.store (i32.const 0) (local.get $at)) (i32.store (i32.const 4) (local.get $len))
+    (drop (call $write (i32.load (i32.const 16)) (i32.const 0) (i32.const 1) (i32.const 8))))
+  (func (export "_start") (local $left i32)
+    (drop (call $open (i32.const 3) (i32.const 0) (i32.const 96) (i32.const 16) (i32.const 9)
+      (i64.const 64) (i64.const 64) (i32.const 0) (i32.const 16)))
+    (memory.fill (i32.const 65536) (i32.const 118) (i32.const 65536))
+    (call $say (i32.const 1024) (i32.const {head_bytes}))
+    (local.set $left (i32.const {fillers}))
+    (block $done (loop $more
+      (br_if $done (i32.eqz (local.get $left)))
+      (call $say (i32.const 65536) (i32.const 65536))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+      (br $more)))
+    (call $say (i32.const 32768) (i32.const {tail_bytes}))))"#,
+        head = data(head),
+        tail = data(tail),
+        head_bytes = head.len(),
+        tail_bytes = tail.len(),
+    )
+}
+
+/// An assertion in which `from` is something else.
+fn says(condition: bool, from: &str, to: &[u8]) -> Vec<u8> {
+    let line = format!(
+        r#"{{"antithesis_assert":{{"assert_type":"always","condition":{condition},"details":{{}},"hit":true,"message":"m","must_hit":true,"location":{{"file":"r.c","begin_line":1}}}}}}"#
+    );
+    let (before, behind) = line.split_once(from).expect("it is there");
+    [before.as_bytes(), to, behind.as_bytes(), b"\n"].concat()
+}
+
+#[test]
+fn no_assertion_is_lost_whatever_its_bytes_are() {
+    let fozzy = Fozzy::new();
+    let (message, details) = ("\"message\":\"m\"", "\"details\":{}");
+    let fails = says(false, message, message.as_bytes());
+    let other_kind = says(true, "\"always\"", b"\"sometimes\"");
+    let deep = format!("\"details\":{}{}", "[".repeat(200), "]".repeat(200));
+    let split = |line: &[u8]| {
+        let at = line.windows(5).position(|bytes| bytes == b"SPLIT").expect("it is there");
+        (line[..at].to_vec(), line[at + 5..].to_vec())
+    };
+    let (long_head, long_tail) = split(&says(false, details, b"\"details\":{\"k\":\"SPLIT\"}"));
+    let (name_head, name_tail) = split(&says(false, message, b"\"message\":\"SPLIT\""));
+    let alone = |line: Vec<u8>| (line, 0, Vec::new());
+    for (name, (head, fillers, tail), code, said) in [
+        ("details", (long_head.clone(), 40, long_tail.clone()), 1, "`m` does not hold"),
+        ("message", (name_head, 16, name_tail), 1, "` does not hold"),
+        ("utf8", alone(says(false, message, b"\"message\":\"a\xff\xfeb\"")), 1, "b` does not hold"),
+        ("surrogate", alone(says(false, message, br#""message":"a\ud800b""#)), 1, "b` does not hold"),
+        ("control", alone(says(false, message, b"\"message\":\"a\x1b\x01b\"")), 1, "b` does not hold"),
+        ("deep", alone(says(false, details, deep.as_bytes())), 1, "`m` does not hold"),
+        ("no-end", alone(fails[..fails.len() - 1].to_vec()), 1, "`m` does not hold"),
+        ("too-long", (long_head, 260, long_tail), 2, "is longer than 16777216 bytes"),
+        ("cut", alone(fails[..fails.len() - 9].to_vec()), 2, "ends in the middle, after "),
+        ("unknown", alone(says(false, "\"always\"", b"\"never\"")), 2, "but `never`"),
+        ("holds", alone(says(true, message, message.as_bytes())), 0, "PASS"),
+        ("kinds", alone([&*other_kind, &*says(true, "m", b"m")].concat()), 2, "two properties are called `m`"),
+        ("kinds-fail", alone([&*other_kind, &*says(true, "m", b"m"), &*fails].concat()), 1, "`m` does not hold"),
+        ("kinds-both", alone([&*other_kind, &*fails].concat()), 1, "two properties are called `m`"),
+    ] {
+        let file = format!("{name}.wat");
+        fozzy.write(&file, writes(&head, fillers, &tail));
+        let trace = format!("{name}.fozzy");
+        let ran = fozzy.run(&["run", &file, "--record", &trace]).exits(code);
+        let all = format!("{}{}", ran.out(), ran.err());
+        assert!(all.contains(said), "{name}: {said} in\n{all}");
+        fozzy.run(&["replay", &trace]).exits(code);
+    }
 }

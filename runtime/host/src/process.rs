@@ -80,7 +80,8 @@ impl Host {
     }
 
     /// The guest has ended as `outcome` says. If it was not stopped, its processes of the real computer that still wait
-    /// for input get the end of their input, and run; a guest that was stopped asks nothing more of the real computer.
+    /// for input get the end of their input, and run; a guest that was stopped asks nothing more of the real computer. What it has said by
+    /// the SDK of Antithesis and not ended is taken then.
     pub fn ended<T>(&mut self, outcome: Result<T>) -> Result<T> {
         let stopped = match &outcome {
             Ok(_) => false,
@@ -94,6 +95,17 @@ impl Host {
             for pid in self.world().unrun_hosts(node) {
                 self.run_on_host(pid).map_err(wasmtime::Error::new)?;
             }
+        }
+        let (exits, was_killed) = match &outcome {
+            Ok(_) => (true, false),
+            Err(error) => match error.downcast_ref::<GuestStop>() {
+                Some(GuestStop::Exit { .. }) => (true, false),
+                Some(GuestStop::Killed { up_after: None }) => (false, true),
+                _ => (false, false),
+            },
+        };
+        if exits || was_killed {
+            self.end_sdk_output(was_killed).map_err(wasmtime::Error::new)?;
         }
         outcome
     }

@@ -25,6 +25,7 @@ mod own_heap;
 mod properties;
 mod property_table;
 mod refusals;
+mod sdk_text;
 mod states;
 
 pub use allocations::{ALLOCATIONS_MAX, Allocations, TooManyAllocations, UnknownAllocation};
@@ -43,6 +44,7 @@ pub use properties::{
 };
 pub use property_table::{PROPERTY_ROWS_MAX, PropertyStatus, PropertyStatuses, PropertyTable};
 pub use refusals::{HeldPart, Refusal, Refusals};
+pub use sdk_text::{SDK_LINE_BYTES_MAX, SdkLineReader, UnreadLine};
 pub use states::{STATES_MAX, StateError, StateValues};
 
 use crate::CopyOnWrite;
@@ -76,6 +78,8 @@ pub struct Facts {
     pub refusals: Refusals,
     /// Lines of the Antithesis SDK that were not understood.
     pub sdk_warnings: SdkWarnings,
+    /// One name for assertions of two kinds, which is told at the end unless a failure is.
+    pub sdk_conflict: Option<Box<ReportedFailure>>,
     /// Output of bytes that it has never written, where its memory is checked.
     pub undefined: CopyOnWrite<UndefinedOutputs>,
     /// Which scripts of standard input still waited for output when the execution ended, each in a sentence.
@@ -99,6 +103,7 @@ impl Clone for Facts {
             criteria: self.criteria.clone(),
             refusals: self.refusals.clone(),
             sdk_warnings: self.sdk_warnings.clone(),
+            sdk_conflict: self.sdk_conflict.clone(),
             undefined: self.undefined.clone(),
             unmet_input: self.unmet_input.clone(),
             varied_input: self.varied_input.clone(),
@@ -120,6 +125,7 @@ impl Clone for Facts {
             criteria,
             refusals,
             sdk_warnings,
+            sdk_conflict,
             undefined,
             unmet_input,
             varied_input,
@@ -136,6 +142,7 @@ impl Clone for Facts {
         self.criteria.clone_from(criteria);
         self.refusals.clone_from(refusals);
         self.sdk_warnings.clone_from(sdk_warnings);
+        self.sdk_conflict.clone_from(sdk_conflict);
         self.undefined.clone_from(undefined);
         self.unmet_input.clone_from(unmet_input);
         self.varied_input.clone_from(varied_input);

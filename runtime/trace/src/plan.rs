@@ -161,7 +161,8 @@ pub struct Plan {
 /// - tenth: a slow disk holds up its own machine only, while the others go on; and a nemesis that kills a machine or takes its power may
 ///   come between two calls that its program makes in a row; who is to be gone before it begins does not begin; and sockets of WASI
 ///   preview 1 are as those of Linux: hangups of a poll, `[::]` for IPv4 too, `SO_REUSEADDR`, shutdowns, connections to the own machine
-///   that are waited for; and assertions of Antithesis' SDK count whatever their message and their place.
+///   that are waited for; and assertions of Antithesis' SDK count whatever their message, their place and their bytes, and are errors where
+///   they cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);

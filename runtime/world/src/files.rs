@@ -49,7 +49,7 @@ pub use mount::MountError;
 pub use node::{DIRECTORY_BYTES, InodeIndex, InodeKind, InodeStat};
 pub use open::{DescriptorFlags, FileDescriptor, OpenFlags, PathFlags};
 pub use path::{LINKS_FOLLOWED_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
-pub use sdk_output::{LINE_BYTES_MAX as SDK_LINE_BYTES_MAX, SdkLine};
+pub use sdk_output::{SdkLine, SdkText, WHOLE_LINE_BYTES_MAX as SDK_WHOLE_LINE_BYTES_MAX};
 pub use stat::{FileTimeChange, MetadataHash, wall_ns};
 
 use content::CHUNK_BYTES;

@@ -13,11 +13,18 @@
 //! A name that is longer than names may be is cut, with a digest of all of it behind; an assertion without one is called by its id or its
 //! place: what fails is a failure, whatever it is called.
 //!
-//! Invariant: whatever a line has in it, reading it neither panics nor ends the program, unless it says that what must hold did not;
-//! a line that is not understood is a warning with its number. Not here: where the lines come from (`fozzy-world`, `fozzy-host`).
+//! A line that is no JSON is read as `sdk_text` reads it. One name for properties of two kinds is an error that waits for the end of the
+//! run, so that a failure of either is told.
+//!
+//! Invariant: whatever a line has in it, reading it neither panics nor ends the program, unless it says that what must hold did not, or may
+//! say so: an assertion that cannot be read is an error. Another line that is not understood is a warning with its number. Not here: where
+//! the lines come from (`fozzy-world`, `fozzy-host`).
 
 use super::properties::failed;
-use super::{ComparisonOperator, Facts, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut};
+use super::sdk_text::{ASSERTION_KEY, NOT_ONE_KEY, SdkLineReader, UnreadLine, cut_name};
+use super::{
+    ComparisonOperator, Facts, FailureKind, PropertyError, PropertyEvaluation, PropertyKind, ReportedFailure, cut,
+};
 use crate::Digest;
 use crate::choice::NAME_BYTES_MAX;
 use crate::plan::Edition;
@@ -36,8 +43,8 @@ const WARNINGS_MAX: usize = 4;
 const DETAILS_BYTES_MAX: usize = 4096;
 /// Parts of a boolean guidance: one bit each.
 const PARTS_MAX: usize = 64;
-/// Bytes behind what is left of a name that is cut: an ellipsis, a space and the first digits of its digest.
-const NAME_END_BYTES: usize = 3 + 1 + 12;
+/// The site of the failure that an assertion is which cannot be read.
+const UNREAD_SITE: &str = "assertion of the Antithesis SDK";
 
 /// Lines that were not understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,7 +115,10 @@ impl Assertion {
             ("sometimes", _) => Ok(PropertyKind::Sometimes),
             ("reachability", true) => Ok(PropertyKind::Reachable),
             ("reachability", false) => Ok(PropertyKind::Unreachable),
-            (other, _) => Err(format!("the assertion's type `{}` is unknown", cut(other, 40).escape_debug())),
+            (other, _) => Err(format!(
+                "the assertion's type is not `always`, `sometimes` or `reachability`, but `{}`",
+                cut(other, 40).escape_debug()
+            )),
         }
     }
 }
@@ -131,6 +141,8 @@ struct Guidance {
 /// Why a line has no effect, or the failure that it is.
 enum LineEnd {
     Problem(String),
+    /// It is an assertion that may have failed.
+    Unread(String),
     Failure(Box<ReportedFailure>),
 }
 
@@ -154,6 +166,7 @@ impl Facts {
         match self.understand(line, edition) {
             Ok(event) => Ok(event),
             Err(LineEnd::Failure(failure)) => Err(failure),
+            Err(LineEnd::Unread(problem)) => Err(unread(number, &problem)),
             Err(LineEnd::Problem(problem)) => {
                 self.sdk_warnings.add(number, &problem);
                 Ok(None)
@@ -161,18 +174,51 @@ impl Facts {
         }
     }
 
+    /// Takes the line of that number, which cannot be read.
+    ///
+    /// # Errors
+    /// When it is an assertion.
+    pub fn unread_sdk_line(&mut self, number: u64, line: &UnreadLine) -> Result<(), Box<ReportedFailure>> {
+        match line.is_assertion {
+            true => Err(unread(number, &line.problem)),
+            false => {
+                self.sdk_warnings.add(number, &line.problem);
+                Ok(())
+            }
+        }
+    }
+
     fn understand(&mut self, line: &[u8], edition: Edition) -> Result<Option<SdkEvent>, LineEnd> {
         let problem = |what: &str| LineEnd::Problem(what.to_owned());
-        let value: Value = serde_json::from_slice(line)
-            .map_err(|error| LineEnd::Problem(format!("is no JSON, at its byte {}", error.column())))?;
+        let value: Value = match serde_json::from_slice(line) {
+            Ok(value) => value,
+            Err(error) if edition >= Edition::TENTH => read_tolerantly(line, &error)?,
+            Err(error) => return Err(no_json(&error)),
+        };
         let Value::Object(object) = value else { return Err(problem("is no JSON object")) };
         let mut parts = object.into_iter();
-        let (Some((key, value)), None) = (parts.next(), parts.next()) else {
-            return Err(problem("has not one key, as the lines of the SDK have"));
+        let (key, value) = match (parts.next(), parts.next()) {
+            (Some(only), None) => only,
+            (Some((key, _)), _) if key == ASSERTION_KEY && edition >= Edition::TENTH => {
+                return Err(LineEnd::Unread(NOT_ONE_KEY.to_owned()));
+            }
+            _ => return Err(problem(NOT_ONE_KEY)),
         };
         match &*key {
             "antithesis_sdk" => Ok(None),
-            "antithesis_assert" => self.sdk_assertion(&read(value)?, edition).map(|()| None),
+            ASSERTION_KEY => {
+                // One that is only made known has not failed.
+                let may_fail = edition >= Edition::TENTH && value.get("hit") != Some(&Value::Bool(false));
+                let assertion = read::<Assertion>(value).and_then(|assertion| {
+                    let kind = assertion.kind().map_err(LineEnd::Problem)?;
+                    Ok((assertion, kind))
+                });
+                let (assertion, kind) = assertion.map_err(|end| match end {
+                    LineEnd::Problem(problem) if may_fail => LineEnd::Unread(problem),
+                    end => end,
+                })?;
+                self.sdk_assertion(&assertion, kind, edition).map(|()| None)
+            }
             "antithesis_guidance" => self.sdk_guidance(&read(value)?, edition).map(|()| None),
             SDK_SETUP_KEY => match value.get("status").and_then(Value::as_str) {
                 Some("complete") => {
@@ -185,8 +231,7 @@ impl Facts {
         }
     }
 
-    fn sdk_assertion(&mut self, assertion: &Assertion, edition: Edition) -> Result<(), LineEnd> {
-        let kind = assertion.kind().map_err(LineEnd::Problem)?;
+    fn sdk_assertion(&mut self, assertion: &Assertion, kind: PropertyKind, edition: Edition) -> Result<(), LineEnd> {
         let name = assertion.name(edition).map_err(LineEnd::Problem)?;
         let name = name.as_str();
         let holds = match kind {
@@ -200,12 +245,26 @@ impl Facts {
         let mut failure = match self.properties.announce(kind, name, &place_of(&assertion.location)) {
             // There is no room for its row, and what fails is a failure.
             Err(PropertyError::TooMany) if fails && edition >= Edition::TENTH => Some(failed(&seen)),
+            Ok(Some(conflict)) if edition >= Edition::TENTH => {
+                self.sdk_conflict.get_or_insert_with(|| Box::new(conflict));
+                match fails {
+                    true => Some(failed(&seen)),
+                    false => return Ok(()),
+                }
+            }
             announced => announced?,
         };
         if assertion.hit && failure.is_none() {
             failure = self.properties.see(seen)?;
         }
-        failure.map_or(Ok(()), |failure| Err(LineEnd::Failure(Box::new(failure))))
+        let Some(failure) = failure else { return Ok(()) };
+        Err(LineEnd::Failure(Box::new(match &self.sdk_conflict {
+            Some(conflict) if failure.kind == FailureKind::Assertion => {
+                let message = format!("{}\n{}", failure.message, conflict.message);
+                ReportedFailure::new(failure.kind, &failure.site, &message)
+            }
+            _ => failure,
+        })))
     }
 
     fn sdk_guidance(&mut self, guidance: &Guidance, edition: Edition) -> Result<(), LineEnd> {
@@ -259,6 +318,29 @@ fn read<T: for<'a> Deserialize<'a>>(value: Value) -> Result<T, LineEnd> {
     serde_json::from_value(value).map_err(|error| LineEnd::Problem(cut(&error.to_string(), 160)))
 }
 
+fn no_json(error: &serde_json::Error) -> LineEnd {
+    LineEnd::Problem(format!("is no JSON, at its byte {}", error.column()))
+}
+
+/// Reads a line that is no JSON for the reason of `error`.
+fn read_tolerantly(line: &[u8], error: &serde_json::Error) -> Result<Value, LineEnd> {
+    let mut reader = SdkLineReader::default();
+    reader.push(line);
+    match reader.finish() {
+        Ok(kept) => serde_json::from_str(&kept).map_err(|error| no_json(&error)),
+        Err(UnreadLine { is_assertion: true, problem }) => Err(LineEnd::Unread(problem)),
+        Err(_) => Err(no_json(error)),
+    }
+}
+
+/// The failure that an assertion is which cannot be read.
+fn unread(number: u64, problem: &str) -> Box<ReportedFailure> {
+    let message = format!(
+        "line {number} of {SDK_OUTPUT_VARIABLE} is an assertion that cannot be read, so that it may have failed: {problem}"
+    );
+    Box::new(ReportedFailure::new(FailureKind::Invalid, UNREAD_SITE, &message))
+}
+
 /// A place in a source; a line that is none, such as a negative one, is left out.
 fn place_of(location: &Value) -> String {
     let file = location.get("file").and_then(Value::as_str).unwrap_or_default();
@@ -274,7 +356,7 @@ fn name_of(message: &Value, id: &Value, location: &Value) -> String {
     let name = known.map_or_else(|| format!("assertion at {}", place_of(location)), str::to_owned);
     match name.len() <= NAME_BYTES_MAX {
         true => name,
-        false => format!("{} {}", cut(&name, NAME_BYTES_MAX - NAME_END_BYTES), Digest::of(name.as_bytes()).short()),
+        false => cut_name(&name, &Digest::of(name.as_bytes())),
     }
 }
 
@@ -398,6 +480,97 @@ mod tests {
     }
 
     #[test]
+    fn what_fails_is_a_failure_whatever_its_bytes_are() {
+        let fails = assertion("always", true, true, false);
+        let with = |from: &str, to: &[u8]| {
+            let (before, behind) = fails.split_once(from).expect("it is there");
+            [before.as_bytes(), to, behind.as_bytes()].concat()
+        };
+        let message = "\"message\":\"p\"";
+        let details = "\"details\":{\"x\":7}";
+        for (line, site, said) in [
+            (with(message, b"\"message\":\"a\xff\xfeb\""), "a\u{FFFD}\u{FFFD}b", "{\"x\":7}"),
+            (with(message, br#""message":"a\ud800b""#), "a\u{FFFD}b", "{\"x\":7}"),
+            (with(message, b"\"message\":\"a\x1b\x01b\""), "a\u{1b}\u{1}b", "{\"x\":7}"),
+            (with(details, format!("\"details\":{}{}", "[".repeat(200), "]".repeat(200)).as_bytes()), "p", "[[[["),
+            (with(details, b"\"details\":{\"x\":NaN}"), "p", "NaN"),
+            (with("{\"anti", b"\xef\xbb\xbf{\"anti"), "p", "{\"x\":7}"),
+            ([fails.as_bytes(), b"\0"].concat(), "p", "{\"x\":7}"),
+        ] {
+            let mut facts = Facts::default();
+            let failure = facts.sdk_line(1, &line, Edition::TENTH).expect_err("it fails");
+            assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, site), "{}", line.escape_ascii());
+            let text = &failure.message;
+            assert!(text.contains("does not hold") && text.contains(said), "{text}");
+            let (_, property) = facts.properties.iter().next().expect("it is known");
+            assert_eq!(property.place.as_deref(), Some("src/main.rs:7"));
+            assert_eq!(facts.sdk_warnings, SdkWarnings::default());
+            // Traces of before are as they were.
+            let mut before = Facts::default();
+            assert_eq!(before.sdk_line(1, &line, Edition::NINTH), Ok(None));
+            assert!(before.sdk_warnings.first[0].contains("is no JSON, at its byte "), "{:?}", before.sdk_warnings);
+        }
+    }
+
+    #[test]
+    fn an_assertion_that_cannot_be_read_is_an_error() {
+        let whole = assertion("always", true, true, false);
+        for (line, said) in [
+            (whole[..whole.len() - 9].to_owned(), "ends in the middle, after "),
+            (format!("{whole}{whole}"), "expected the end of the line at its byte "),
+            (whole.replace("\"hit\":true", "\"hit\":1"), "invalid type: integer `1`, expected a boolean"),
+            (whole.replace("\"condition\":false,", ""), "missing field `condition`"),
+            (whole.replace("\"condition\":false", "\"condition\":False"), "invalid type: string \"False\""),
+            (whole.replace("\"always\"", "\"never\""), "`always`, `sometimes` or `reachability`, but `never`"),
+            ("{\"antithesis_assert\":5}".to_owned(), "expected an object"),
+            ("{\"antithesis_assert\":{\"hit\":true},\"b\":1}".to_owned(), NOT_ONE_KEY),
+            (format!("{{\"antithesis_assert\":{}", "[".repeat(10_000)), "ends in the middle, after "),
+        ] {
+            let mut facts = Facts::default();
+            let failure = facts.sdk_line(31, line.as_bytes(), Edition::TENTH).expect_err("it may have failed");
+            assert_eq!((failure.kind, &*failure.site), (FailureKind::Invalid, UNREAD_SITE), "{line}");
+            let is_said = failure.message.starts_with("line 31 of ANTITHESIS_SDK_LOCAL_OUTPUT is an assertion that");
+            assert!(is_said && failure.message.contains(said), "{}", failure.message);
+            let mut before = Facts::default();
+            assert_eq!(before.sdk_line(31, line.as_bytes(), Edition::NINTH), Ok(None), "{line}");
+            assert_eq!(before.sdk_warnings.first.len(), 1, "{line}");
+        }
+        let unread = |is_assertion| UnreadLine { is_assertion, problem: "is too long".to_owned() };
+        let mut facts = Facts::default();
+        assert_eq!(facts.unread_sdk_line(1, &unread(false)), Ok(()));
+        assert_eq!(facts.sdk_warnings.first.len(), 1);
+        assert!(facts.unread_sdk_line(1, &unread(true)).is_err_and(|failure| failure.kind == FailureKind::Invalid));
+    }
+
+    #[test]
+    fn of_two_kinds_with_one_name_a_failure_is_told() {
+        let line = |of: &str, hit, condition| assertion(of, true, hit, condition);
+        let both = "two properties are called `p`: one is";
+        for lines in [
+            vec![line("sometimes", false, false), line("always", true, false)],
+            vec![line("always", true, true), line("sometimes", true, true), line("always", true, false)],
+            vec![line("always", false, false), line("sometimes", false, false), line("always", true, false)],
+        ] {
+            let (facts, failure) = told(&lines);
+            let failure = failure.expect("it does not hold");
+            assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, "p"));
+            let text = &failure.message;
+            assert!(text.starts_with("`p` does not hold\n{\"x\":7}\n") && text.contains(both), "{text}");
+            assert!(facts.sdk_conflict.is_some());
+        }
+        // Without one, it waits for the end.
+        let (facts, failure) = told(&[line("always", true, true), line("sometimes", true, false)]);
+        assert_eq!(failure, None);
+        let conflict = facts.sdk_conflict.expect("two kinds");
+        assert!(conflict.kind == FailureKind::Invalid && conflict.message.contains(both), "{conflict:?}");
+        let mut before = Facts::default();
+        let known = line("sometimes", false, false);
+        assert_eq!(before.sdk_line(1, known.as_bytes(), Edition::NINTH), Ok(None));
+        let failure = before.sdk_line(2, line("always", true, false).as_bytes(), Edition::NINTH);
+        assert!(failure.is_err_and(|failure| failure.kind == FailureKind::Invalid));
+    }
+
+    #[test]
     fn guidance_says_how_far_a_property_has_come() {
         let known = assertion("sometimes", true, false, false);
         let numbers = [(2, 10), (9, 10), (4, 10)].map(|(left, right)| format!("{{\"left\":{left},\"right\":{right}}}"));
@@ -440,7 +613,6 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_said_with_its_line() {
-        let long = format!("{{\"antithesis_assert\":{}}}", "[".repeat(10_000));
         let twice = format!("{{\"a\":1,\"b\":{}}}", "2".repeat(400));
         let hostile: Vec<Vec<u8>> = vec![
             b"".to_vec(),
@@ -449,11 +621,9 @@ mod tests {
             b"[1]".to_vec(),
             b"{}".to_vec(),
             twice.into_bytes(),
-            long.into_bytes(),
-            assertion("never", true, true, true).into_bytes(),
-            b"{\"antithesis_assert\":{\"hit\":1}}".to_vec(),
+            assertion("never", true, false, true).into_bytes(),
+            b"{\"antithesis_assert\":{\"hit\":false}}".to_vec(),
             b"{\"antithesis_setup\":null}".to_vec(),
-            b"{\"antithesis_assert\":5}".to_vec(),
             guidance("numeric", true, "{\"left\":1}").into_bytes(),
             guidance("boolean", true, "{\"a\":1}").into_bytes(),
             guidance("boolean", true, "{\"a\":true}").into_bytes(),

@@ -40,13 +40,24 @@ impl Disk {
     pub fn take_sdk_lines(&mut self, bytes: &[u8]) -> Vec<SdkLine> {
         self.sdk_output.as_mut().map_or_else(Vec::new, |output| output.1.take(bytes))
     }
+
+    /// Whether a line of it has begun, and not ended.
+    #[must_use]
+    pub fn has_unended_sdk_line(&self) -> bool {
+        self.sdk_output.as_ref().is_some_and(|output| output.1.has_unended())
+    }
+
+    /// Takes such lines, of which nothing more comes.
+    pub fn take_unended_sdk_lines(&mut self) -> Vec<SdkLine> {
+        self.sdk_output.as_mut().map_or_else(Vec::new, |output| output.1.take_unended())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::SDK_LINE_BYTES_MAX as LINE_BYTES_MAX;
-    use crate::files::{DescriptorFlags, DiskLimits, OpenFlags, PathFlags};
+    use crate::files::{DescriptorFlags, DiskLimits, OpenFlags, PathFlags, SDK_WHOLE_LINE_BYTES_MAX, SdkText};
+    use fozzy_trace::facts::UnreadLine;
 
     fn disk() -> Disk {
         let mut disk = Disk::new(DiskLimits { bytes: 100, nodes: 100 }, 0);
@@ -67,15 +78,51 @@ mod tests {
         assert_eq!(disk.take_sdk_lines(b"{\"a\":"), []);
         assert_eq!(disk.take_sdk_lines(b"1}"), []);
         let lines = disk.take_sdk_lines(b"\n\n{");
-        let line = |number, text: &[u8]| SdkLine { number, text: Some(text.to_vec()) };
+        let whole = |text: &[u8]| SdkText::Whole(text.to_vec());
+        let line = |number, text: &[u8]| SdkLine { number, text: whole(text), has_end: true };
         assert_eq!(lines, [line(1, b"{\"a\":1}"), line(2, b"")]);
         // The program begins again in the middle of a line.
         let file = open(&mut disk, "out.jsonl", true);
-        assert!(disk.is_sdk_output(&file));
-        assert_eq!(disk.take_sdk_lines(b"x\n"), [line(3, b"x")]);
-        disk.take_sdk_lines(&vec![b'y'; LINE_BYTES_MAX]);
+        assert!(disk.is_sdk_output(&file) && disk.has_unended_sdk_line());
+        let unended = |number, text: &[u8]| SdkLine { has_end: false, ..line(number, text) };
+        assert_eq!(disk.take_sdk_lines(b"x\n"), [unended(3, b"{"), line(3, b"x")]);
+        // It ends in the middle of one.
+        assert!(!disk.has_unended_sdk_line());
         disk.take_sdk_lines(b"y");
-        assert_eq!(disk.take_sdk_lines(b"y\nz\n"), [SdkLine { number: 4, text: None }, line(5, b"z")]);
+        open(&mut disk, "out.jsonl", true);
+        open(&mut disk, "out.jsonl", true);
+        assert!(disk.has_unended_sdk_line());
+        assert_eq!(disk.take_unended_sdk_lines(), [unended(4, b"y")]);
+        disk.take_sdk_lines(b"z");
+        assert_eq!(disk.take_unended_sdk_lines(), [unended(4, b"z")]);
+        assert!(!disk.has_unended_sdk_line() && disk.take_unended_sdk_lines().is_empty());
+    }
+
+    #[test]
+    fn of_a_long_line_what_counts_is_kept() {
+        let mut disk = disk();
+        let details = "y".repeat(SDK_WHOLE_LINE_BYTES_MAX);
+        let long = format!("{{\"e\":{{\"details\":[\"{details}\"],\"hit\":true}}}}\nz\n");
+        let lines = disk.take_sdk_lines(long.as_bytes());
+        let [SdkLine { number: 1, text: SdkText::Long(Ok(kept)), has_end: true }, last] = &*lines else {
+            panic!("{lines:?}")
+        };
+        assert_eq!(*last, SdkLine { number: 2, text: SdkText::Whole(b"z".to_vec()), has_end: true });
+        assert!(kept.starts_with("{\"e\":{\"details\":") && kept.ends_with("\"hit\":true}}"), "{kept}");
+        assert!(kept.len() < 4096, "{}", kept.len());
+        // One byte more than is kept whole, in pieces; the same line in other pieces is the same.
+        let of_pieces = |bytes: usize| {
+            let mut disk = self::disk();
+            long.as_bytes().chunks(bytes).flat_map(|piece| disk.take_sdk_lines(piece)).collect::<Vec<_>>()
+        };
+        assert_eq!((of_pieces(1), of_pieces(1000)), (lines.clone(), lines));
+        disk.take_sdk_lines(&vec![b'y'; SDK_WHOLE_LINE_BYTES_MAX]);
+        let text = SdkText::Whole(vec![b'y'; SDK_WHOLE_LINE_BYTES_MAX]);
+        assert_eq!(disk.take_sdk_lines(b"\n"), [SdkLine { number: 3, text, has_end: true }]);
+        disk.take_sdk_lines(&vec![b'y'; SDK_WHOLE_LINE_BYTES_MAX]);
+        let problem = "expected `{` at its byte 1, found `y`".to_owned();
+        let text = SdkText::Long(Err(UnreadLine { is_assertion: false, problem }));
+        assert_eq!(disk.take_sdk_lines(b"y\n"), [SdkLine { number: 4, text, has_end: true }]);
     }
 
     #[test]
