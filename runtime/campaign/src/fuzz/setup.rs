@@ -139,7 +139,7 @@ impl<'a> CampaignSetup<'a> {
                 .hint(format!("fozzy explore {}", fozzy_report::shell_path(request.target))));
         }
         let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
-        prepared.grant(CONFIRM_GRACE);
+        prepared.grant(CONFIRM_GRACE, &request.stop);
         let functions = functions_of(&prepared, seed)?;
         let words = TargetWords::of(request.words, &functions)?;
         let flows = prepared.planned.plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
@@ -228,7 +228,7 @@ impl<'a> CampaignSetup<'a> {
     /// When the machine, not the target, fails, or what is found cannot be kept.
     pub fn alone(mut self, run: FuzzRun, part: Option<CampaignPart<'_>>) -> Result<CampaignReport, CampaignError> {
         if part.is_some() {
-            self.prepared.grant(WORKER_CONFIRM_GRACE);
+            self.prepared.grant(WORKER_CONFIRM_GRACE, &self.stop);
             self.confirmer.confirm_within(&self.prepared);
         }
         let target = self.target()?;
