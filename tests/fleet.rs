@@ -98,6 +98,8 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
     assert!(said.starts_with("fozzy fleet FAIL  3 targets") && said.contains("no-entry"), "{said}");
     // A target that is mended has its failures tried again; the others keep theirs.
     fozzy.write("draws.wat", draws(NEVER));
+    let changed = fozzy.run(&["fleet", "--collect", "--only", "draws", "--json"]).exits(1).json();
+    assert_eq!(rows(&changed, "failures", "status"), ["not tried on this code yet"], "{changed:#}");
     let fixed = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(0).json();
     assert_eq!((rows(&fixed, "failures", "state"), rows(&fixed, "failures", "status")), (vec!["fixed"], vec!["fixed"]));
     fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));

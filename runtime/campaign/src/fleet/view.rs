@@ -545,7 +545,7 @@ mod tests {
             (document.status, row.status, row.last_status)
         };
         let (present, there) = (Some(Digest::of(b"the present build")), ("shrunk", "still there"));
-        let as_seen = |status, (_, word): (&str, &str)| (status, word.to_owned(), None);
+        let as_seen = |status, (_, word): (&str, &str)| (status, word.to_owned(), None::<String>);
         let untried = (Status::Fail, UNTRIED.to_owned(), Some("still there".to_owned()));
         assert_eq!(of(present, Some(before), there), untried);
         // Tried on it, or nothing is known of one of both.
