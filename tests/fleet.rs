@@ -98,6 +98,8 @@ fn all_is_found_or_said_and_what_is_mended_is_fixed_without_losing_anything() {
     assert!(said.starts_with("fozzy fleet FAIL  3 targets") && said.contains("no-entry"), "{said}");
     // A target that is mended has its failures tried again; the others keep theirs.
     fozzy.write("draws.wat", draws(NEVER));
+    let changed = fozzy.run(&["fleet", "--collect", "--only", "draws", "--json"]).exits(1).json();
+    assert_eq!(rows(&changed, "failures", "status"), ["not tried on this code yet"], "{changed:#}");
     let fixed = fozzy.run(&["fleet", "--time", "1s", "--only", "draws", "--json"]).exits(0).json();
     assert_eq!((rows(&fixed, "failures", "state"), rows(&fixed, "failures", "status")), (vec!["fixed"], vec!["fixed"]));
     fozzy.write("draws.wat", draws(ONE_IN_SIXTEEN));
@@ -145,7 +147,8 @@ fn a_failure_whose_trace_is_lost_fails_every_fleet_until_it_is_met_again() {
     fozzy.write("draws.wat", draws(NEVER));
     for _ in 0..2 {
         let lost = fozzy.run(&fleet).exits(1).json();
-        assert_eq!(rows(&lost, "failures", "status"), ["still there"], "{lost:#}");
+        assert_eq!(rows(&lost, "failures", "status"), ["not tried on this code yet"], "{lost:#}");
+        assert_eq!(rows(&lost, "failures", "lastStatus"), ["still there"], "{lost:#}");
         assert!(lost["warnings"].to_string().contains("cannot be tried"), "{lost:#}");
     }
     // Who knows says so, by the words of the note.

@@ -182,6 +182,31 @@ fn ctrl_c_ends_a_seed_that_never_does() {
     assert!(rest.iter().any(|line| line == "note: stopped after 0 of 3 seeds"), "{rest:#?}");
 }
 
+#[test]
+fn ctrl_c_ends_what_is_done_with_a_failure_that_takes_long_and_keeps_it() {
+    let fozzy = Fozzy::new();
+    fozzy.write("for-ever.wat", program("(call $for_ever)"));
+    let args = ["explore", "for-ever.wat", "--runs", "1", "--fuel", "4000000000", "--no-seeds", "--json"];
+    let mut child = fozzy.start(&args);
+    let mut said = BufReader::new(child.stderr.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.starts_with("found timeout")), "its first run takes all its instructions");
+    let stat = format!("/proc/{}/stat", child.id());
+    let ticks = || std::fs::read_to_string(&stat).ok()?.split(' ').nth(13)?.parse::<u64>().ok();
+    let until_found = ticks().expect("it is at work");
+    fozzy.shell(&format!("kill -INT {}", child.id())).exits(0);
+    let mut all = until_found;
+    wait::until("its end", || {
+        all = ticks().unwrap_or(all).max(all);
+        !wait::runs(&mut child)
+    });
+    let ended = Ran::of(&args, wait::output(child)).json();
+    assert_eq!((&ended["status"], &ended["interrupted"]), (&"timeout".into(), &true.into()), "{ended:#}");
+    let trace = ended["explore"]["failures"][0]["tracePath"].as_str().expect("a trace");
+    fozzy.shell(&format!("test -s {trace}")).exits(0);
+    // Neither what makes it smaller nor what is shown of it executes it again to its end.
+    assert!((all - until_found) * 3 < until_found, "{until_found} ticks until it was found, {all} in all");
+}
+
 /// Nothing was learned yet: that is no error of the program's.
 #[test]
 fn ctrl_c_before_the_first_result_is_an_interruption() {

@@ -39,7 +39,8 @@ pub struct SearchClock {
 /// Real time that the runs which confirm and record failures have beyond the end of a search: what was found by then is not to be
 /// lost, and a command is not to be held for ever.
 pub(crate) const CONFIRM_GRACE: Duration = Duration::from_millis(60_000);
-/// The same in a worker: its supervisor kills it [`STOP_GRACE`](crate::workers::STOP_GRACE) after the end.
+/// The same in a worker: its supervisor kills it [`STOP_GRACE`](crate::workers::STOP_GRACE) after the end. So it is where somebody asks for the
+/// end, too: a fleet kills a slice that does not come to it.
 pub(crate) const WORKER_CONFIRM_GRACE: Duration = Duration::from_millis(7_000);
 
 impl SearchClock {
@@ -97,18 +98,26 @@ impl SearchClock {
     }
 }
 
-/// The interrupt of runs that confirm and record failures: due `grace` after that of the search, and never without it.
-pub(crate) fn reprieve(search: &Interrupt, grace: Duration) -> Interrupt {
-    let (search, over_since, reprieve) = (search.clone(), Mutex::new(None), Interrupt::default());
+/// The interrupt of runs that confirm and record failures: due `grace` after that of the search, or sooner once `stop` asks for the end, and never
+/// without one of them.
+pub(crate) fn reprieve(search: &Interrupt, grace: Duration, stop: StopFlag) -> Interrupt {
+    let (search, since, reprieve) = (search.clone(), Mutex::new((None, None)), Interrupt::default());
     reprieve.arm(Arc::new(move || {
-        let mut over_since = over_since.lock().unwrap_or_else(PoisonError::into_inner);
-        if !search.is_due() {
-            *over_since = None;
-            return false;
-        }
-        over_since.get_or_insert_with(Stopwatch::start).elapsed_ns() >= grace.0
+        let mut since = since.lock().unwrap_or_else(PoisonError::into_inner);
+        let (over_since, asked_since) = &mut *since;
+        has_lasted(over_since, search.is_due(), grace)
+            || has_lasted(asked_since, stop(), grace.min(WORKER_CONFIRM_GRACE))
     }));
     reprieve
+}
+
+/// Whether something has been so for this time, at each look.
+fn has_lasted(since: &mut Option<Stopwatch>, is_so: bool, time: Duration) -> bool {
+    if !is_so {
+        *since = None;
+        return false;
+    }
+    since.get_or_insert_with(Stopwatch::start).elapsed_ns() >= time.0
 }
 
 /// Why a failure has no trace: the run that confirms or records it was not at its end when its grace was over.
@@ -209,12 +218,20 @@ mod tests {
     #[test]
     fn a_confirming_run_has_its_grace_and_no_more() {
         let search = Interrupt::default();
-        let (long, none) = (reprieve(&search, Duration(u64::MAX)), reprieve(&search, Duration(0)));
+        let never = || -> StopFlag { Arc::new(|| false) };
+        let (long, none) = (reprieve(&search, Duration(u64::MAX), never()), reprieve(&search, Duration(0), never()));
         assert!(!long.strikes() && !none.strikes(), "a search that nothing ends");
         search.arm(Arc::new(|| true));
         assert!(!long.strikes() && none.strikes() && !search.has_struck());
         search.disarm();
         assert!(!none.strikes());
+        // Whoever asks for the end does not wait as long as a clock does.
+        let (mut since, long) = (None, Duration(u64::MAX));
+        assert!(!has_lasted(&mut since, false, Duration(0)) && has_lasted(&mut since, true, Duration(0)));
+        assert!(!has_lasted(&mut since, true, long) && !has_lasted(&mut since, false, long) && since.is_none());
+        assert!(reprieve(&search, Duration(0), Arc::new(|| true)).strikes());
+        let asked = reprieve(&search, CONFIRM_GRACE, Arc::new(|| true));
+        assert!(!asked.strikes() && WORKER_CONFIRM_GRACE < CONFIRM_GRACE);
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub struct ProgramReplayTarget {
     origin: RecordingOrigin,
     /// Ends executions of all targets of the recording.
     interrupt: Interrupt,
+    /// Ends those, too, that the end of the search does not end.
+    request: Interrupt,
 }
 
 impl ProgramReplayTarget {
@@ -75,8 +77,20 @@ impl ProgramReplayTarget {
     /// A target that runs every candidate from its start.
     pub fn whole(recording: &Recording, prepared: &PreparedProgram) -> Result<ProgramReplayTarget, CampaignError> {
         let origin = RecordingOrigin::of_recording(recording);
-        let interrupt = prepared.interrupt.clone();
-        Ok(ProgramReplayTarget { session: prepared.session()?, sequences: None, scenario: None, origin, interrupt })
+        let (interrupt, request) = (prepared.interrupt.clone(), Interrupt::default());
+        Ok(ProgramReplayTarget {
+            session: prepared.session()?,
+            sequences: None,
+            scenario: None,
+            origin,
+            interrupt,
+            request,
+        })
+    }
+
+    /// Has `stop` end all executions, also of what is to be kept.
+    fn end_by(&mut self, stop: &StopFlag) {
+        self.request.arm(StopFlag::clone(stop));
     }
 
     /// A candidate of `original` as a recording, which is replayed by its number of each answer as any other.
@@ -111,8 +125,7 @@ impl ReplayTarget for ProgramReplayTarget {
     }
 
     fn allow_interruption(&mut self, allowed: bool) {
-        let never = Interrupt::default();
-        self.session.interrupt_by(if allowed { self.interrupt.clone() } else { never });
+        self.session.interrupt_by(if allowed { self.interrupt.clone() } else { self.request.clone() });
     }
 
     fn smaller_clusters(&self, plan: &Plan, inputs: &Inputs) -> Vec<Plan> {
@@ -268,6 +281,7 @@ pub fn shrink_beside(
     let trace = begun.unwrap_or(found);
     let recording = selector::read(trace)?;
     let mut targets = ProgramReplayTarget::several(&recording, 1)?;
+    targets.iter_mut().for_each(|target| target.end_by(stop));
     // As in other searches, what was compiled first takes nothing of it.
     let clock = SearchClock::start(Some(budget), Arc::clone(stop));
     let options = Options { only: None, aggressive: false, keeps_stdin: keeps_stdin(&recording), shortest };
@@ -281,7 +295,11 @@ pub fn shrink_beside(
     if !is_smaller && !(is_minimal && begun.is_some()) {
         return Ok(ShrunkTrace { written: None, is_minimal });
     }
-    let (smallest, _) = targets[0].record(&recording, &shrunk.smallest)?;
+    targets[0].allow_interruption(false);
+    let (smallest, _) = match targets[0].record(&recording, &shrunk.smallest) {
+        Err(error) if error.kind == ErrorKind::Interrupted => return Ok(ShrunkTrace::default()),
+        recorded => recorded?,
+    };
     let path = pipeline::write(&smallest, &found.with_extension("min.fozzy"), CollisionPolicy::Overwrite)?;
     Ok(ShrunkTrace { written: Some((path, shrunk.after.steps as u64)), is_minimal })
 }

@@ -39,7 +39,7 @@ impl Host {
         let edition = plan.edition;
         // What is called from outside does not end by itself each time.
         let ends_by_itself = plan.scenario.is_none() && plan.call.is_none();
-        let is_before = edition < Edition::TENTH;
+        let is_before = edition < Edition::ELEVENTH;
         if is_before && !has_end {
             return Ok(());
         }

@@ -501,8 +501,11 @@ pub struct FleetFailureRow {
     pub signature: String,
     /// `unshrunk`, `shrunk` or `fixed`.
     pub state: String,
-    /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`.
+    /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`, or `not tried on this code yet`, which stands.
     pub status: String,
+    /// How it stood when it was seen last, where it was not tried on this code yet; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_status: Option<String>,
     /// How often it was seen.
     pub times: u64,
     /// When it was found first (RFC 3339).
@@ -625,6 +628,8 @@ fn notes(warnings: &[String], style: Style) -> String {
     warnings.iter().flat_map(note).map(|line| format!("{line}\n")).collect()
 }
 
+/// How a failure stands that was neither tried nor met on the present build of its target.
+pub const UNTRIED: &str = "not tried on this code yet";
 /// Begins why a target has no result whose last slice has found a failure that is not in the store, as its report is not there.
 pub const FOUND_WITHOUT_REPORT: &str = "it has found a failure, and its report is lost";
 /// Says of a target without a result that its one run is all that there is: it has passed.
@@ -724,7 +729,10 @@ impl Layout for FleetDocument {
                 false if row.state == "fixed" => good,
                 false => faint,
             };
-            let line = format!("{} in {} ({}, {})", row.signature, row.target, row.state, counted(row.times, "time"));
+            let last =
+                row.last_status.as_ref().map(|last| format!(", {last} when it was seen last")).unwrap_or_default();
+            let times = counted(row.times, "time");
+            let line = format!("{} in {} ({}, {times}{last})", row.signature, row.target, row.state);
             let _ = writeln!(text, "{colour}{}{end}: {}", row.status, fit(&line, style.room(row.status.len() + 2)));
             row.command.iter().for_each(|command| _ = writeln!(text, "  {command}"));
             if row.trace_missing {
@@ -881,6 +889,7 @@ mod tests {
             signature: signature.to_owned(),
             state: state.to_owned(),
             status: status.to_owned(),
+            last_status: None,
             times: 1,
             found_at: String::new(),
             trace_path: None,
@@ -898,6 +907,16 @@ mod tests {
         document.settle();
         assert_eq!((document.status, &*document.failures[0].signature), (Status::Fail, "c"));
         assert!(document.lay_out(Style::PLAIN).contains("1 failure,"), "only one stands");
+        // What nobody has tried on the code of today is no pass, and no word of today.
+        let mut untried =
+            FleetFailureRow { last_status: Some("still there".to_owned()), ..row("d", "shrunk", UNTRIED) };
+        document.failures = vec![untried.clone()];
+        document.settle();
+        let text = document.lay_out(Style::PLAIN);
+        let expected = "not tried on this code yet: d in bank (shrunk, 1 time, still there when it was seen last)\n";
+        assert!(document.status == Status::Fail && text.contains(expected), "{text}");
+        untried.state = "fixed".to_owned();
+        assert!(!untried.stands());
     }
 
     #[test]
@@ -911,6 +930,7 @@ mod tests {
             signature: "panic at x".to_owned(),
             state: "shrunk".to_owned(),
             status: "still there".to_owned(),
+            last_status: None,
             times: 1,
             found_at: String::new(),
             trace_path: None,
@@ -963,6 +983,7 @@ mod tests {
             signature: String::new(),
             state: "shrunk".to_owned(),
             status: "still there".to_owned(),
+            last_status: None,
             times,
             found_at: String::new(),
             trace_path: None,

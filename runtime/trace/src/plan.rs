@@ -161,8 +161,9 @@ pub struct Plan {
 /// - tenth: a slow disk holds up its own machine only, while the others go on; and a nemesis that kills a machine or takes its power may
 ///   come between two calls that its program makes in a row; who is to be gone before it begins does not begin; and sockets of WASI
 ///   preview 1 are as those of Linux: hangups of a poll, `[::]` for IPv4 too, `SO_REUSEADDR`, shutdowns, connections to the own machine
-///   that are waited for; and assertions of Antithesis' SDK count whatever their message, their place and their bytes, and are errors where
-///   they cannot be read.
+///   that are waited for; and assertions of Antithesis' SDK count whatever their message and their place.
+/// - eleventh: assertions of Antithesis' SDK count whatever their bytes, also those of a last line without an end, and are errors where they
+///   cannot be read; and what is asserted of one message in two ways is told beside the failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Edition(u32);
@@ -193,8 +194,10 @@ impl Edition {
     pub const NINTH: Edition = Edition(8);
     /// The tenth.
     pub const TENTH: Edition = Edition(9);
+    /// The eleventh.
+    pub const ELEVENTH: Edition = Edition(10);
     /// The last one that is known.
-    pub const LATEST: Edition = Edition::TENTH;
+    pub const LATEST: Edition = Edition::ELEVENTH;
 
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
     fn is_first(&self) -> bool {
@@ -206,8 +209,8 @@ impl Plan {
     /// Makes it a plan of now: of the first edition in which what it has is as it is in the last one, so that plans that no edition
     /// changes stay the same.
     ///
-    /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], or opens sockets there or has the SDK of Antithesis, which
-    /// need [`Edition::TENTH`], no plan says: who knows it raises the edition.
+    /// That a program is of WASI preview 1, which needs [`Edition::FOURTH`], or opens sockets there, which needs
+    /// [`Edition::TENTH`], or has the SDK of Antithesis, which needs [`Edition::ELEVENTH`], no plan says: who knows it raises the edition.
     pub fn renew_edition(&mut self) {
         let machines = std::iter::once(&self.main).chain(self.nodes.iter().map(|node| &node.program.machine));
         let channels = || machines.clone().filter_map(|machine| machine.stdin.channel.as_ref());

@@ -183,7 +183,7 @@ impl ExplorationSetup {
             planned.stdin = None;
         }
         let mut prepared = PreparedProgram::compile(loaded, planned)?;
-        prepared.grant(if is_worker { WORKER_CONFIRM_GRACE } else { CONFIRM_GRACE });
+        prepared.grant(if is_worker { WORKER_CONFIRM_GRACE } else { CONFIRM_GRACE }, &request.stop);
         prepared.bound_time();
         let is_program = prepared.planned.plan.scenario.is_none() && !prepared.program.is_scenario();
         let is_whole_run = prepared.is_explored_whole();

@@ -1,14 +1,16 @@
 //! The fleet at work: some jobs, each of which takes the target whose turn it is, works on it for a slice, and keeps what that came to.
 //!
 //! ```text
-//! job         choose (division) ─ lease ─ changed? rebuild, verify failures ─ slice ─ records ─ lease ends ─ choose …
+//! job         choose ─ lease ─ changed? rebuild, try its failures ─┬─ slice ─┬─ records ─ lease ends ─ choose …
+//!             └ failures that stand, a build they were not tried on: no slice ┘
 //! collector   look for targets: new ones join, those whose files are gone leave ─ wait ─ look …
 //! ```
 //!
-//! Invariants: a target whose present build has no run goes first, and is no pass at the end; what a slice has found is on the disk of this
-//! machine before its lease ends, and in the store, if that answers; a target without a result `TROUBLES_MAX` times in a row is set aside until
-//! it changes, and a fleet with none but such waits for that, unless it is to end at a risk, of which nothing would say more. While the store is
-//! away, all goes on, by what is known here; while the disk of this machine is full, what slices come to waits in memory, and slices that fail by
+//! Invariants: failures that stand are tried on a new build before anything is searched; a target whose present build has no run goes first
+//! then, and is no pass at the end; what a slice has found is on the disk of this machine before its lease ends, and in the store, if that
+//! answers; a target without a result `TROUBLES_MAX` times in a row is set aside until it changes, and a fleet with none but such waits for
+//! that, unless it is to end at a risk, of which nothing would say more. While the store is away, all goes on, by what is known here; while the
+//! disk of this machine is full, what slices come to waits in memory, and slices that fail by
 //! it count for nothing; when the disk fails otherwise, all jobs end, and that is the fleet's error.
 
 use super::collector::FleetCollector;
@@ -113,6 +115,8 @@ struct TargetState {
     build: Option<Digest>,
     /// Whether its failures were not tried on that yet, since the store was away or it could not be built.
     untried: bool,
+    /// The present build when they were to be tried last, whether they could be or not.
+    trial: Option<Digest>,
     /// Its build as it was when it was looked for last.
     collected: Option<Digest>,
     /// The build of the last slice, whether that had a result or not.
@@ -140,6 +144,7 @@ impl TargetState {
             stamp: None,
             build: None,
             untried: false,
+            trial: None,
             collected: target.build,
             tried: None,
             is_busy: false,
@@ -164,6 +169,20 @@ impl TargetState {
     /// Whether its present build has no run, as far as is known, and no slice of this fleet has tried that: it goes first.
     fn is_due(&self) -> bool {
         self.target.build.is_some() && self.tried != self.target.build && !self.record.has_run_of(self.target.build)
+    }
+
+    /// Whether failures of it stand that were not tried on its present build, as far as is known: it has a turn for that, and no slice.
+    fn has_untried(&self) -> bool {
+        let present = self.target.build;
+        present.is_some()
+            && self.record.estimate.failures > 0
+            && self.record.program != present
+            && self.trial != present
+    }
+
+    /// Whether it goes before those that are searched for long.
+    fn goes_first(&self) -> bool {
+        self.has_untried() || self.is_due()
     }
 
     /// What it was when it was looked for now. The same as at the look before says nothing: a slice may have built it since.
@@ -286,9 +305,9 @@ impl FleetState {
         document.settle();
     }
 
-    /// Whether one that can be asked for waits for the first slice of its present build.
+    /// Whether one that can be asked for has untried failures, or waits for the first slice of its present build.
     fn has_due(&self, now: Duration) -> bool {
-        self.targets.iter().any(|target| target.is_free(now) && target.is_due())
+        self.targets.iter().any(|target| target.is_free(now) && target.goes_first())
     }
 
     /// How many targets wait for the first slice of their present build, with the one at this place, and the most that a slice has taken beside its
@@ -334,10 +353,13 @@ impl FleetState {
         now.saturating_sub(since) >= CHANGE_WAIT && collected_at >= since
     }
 
-    /// Which of the free targets has its turn, as a place in their list. First are those whose present build has no run; of these, such of which no
-    /// run was ever at its end come last, as their slices are long. A fleet that ends at a risk waits for those whose last slice had no result,
+    /// Which of the free targets has its turn, as a place in their list. First are those with failures that were not tried on their present
+    /// build, which takes no time to speak of, then those whose present build has no run; of these, such of which no run was ever at its end come last, as their slices are long. A fleet that ends at a risk waits for those whose last slice had no result,
     /// until they have one or are set aside: they go next, so that it soon knows.
     fn choose(&mut self, free: &[usize], ends_at_risk: bool) -> Option<usize> {
+        if let Some(first) = free.iter().position(|place| self.targets[*place].has_untried()) {
+            return Some(first);
+        }
         let due = |is_unjudged: bool| {
             let is_it = |target: &TargetState| target.is_due() && target.is_unjudged() == is_unjudged;
             free.iter().position(|place| is_it(&self.targets[*place]))
@@ -366,8 +388,8 @@ impl FleetState {
     /// says so: one that is set aside may change, and others may join.
     fn is_settled(&self, until: RiskBound) -> bool {
         let is_low = |target: &TargetState| {
-            target.stamp.is_some()
-                && !target.is_due()
+            target.tried.is_some()
+                && !target.goes_first()
                 && target.record.chance_in_minute.is_some_and(|it| until.allows(it))
         };
         self.targets_at_work().next().is_some() && self.targets_at_work().all(is_low)
@@ -1008,7 +1030,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Whether a target waits for the first slice of its present build.
+    /// Whether the failures of a target are untried, or it waits for the first slice of its present build.
     fn has_due(&self) -> bool {
         self.lock().has_due(self.clock.elapsed())
     }
@@ -1048,7 +1070,7 @@ impl Dispatcher<'_> {
             }
         }
         let is_late = self.time_left().is_some_and(|left| left < SLICE_TIME_MIN);
-        let is_free = |target: &TargetState| target.is_free(now) && (!is_late || target.is_due());
+        let is_free = |target: &TargetState| target.is_free(now) && (!is_late || target.goes_first());
         let mut free: Vec<usize> = (0..state.targets.len()).filter(|place| is_free(&state.targets[*place])).collect();
         while !free.is_empty() {
             let Some(chosen) = state.choose(&free, self.run.until.is_some()) else { break };
@@ -1086,17 +1108,20 @@ impl Dispatcher<'_> {
         fair.min(left)
     }
 
-    /// One slice of a target that this job has the right to.
+    /// One turn of a target that this job has the right to: its untried failures, or a slice.
     fn slice(&self, place: usize, lease: &Mutex<Box<dyn StoreLease>>) -> Result<(), CampaignError> {
         let records = FleetRecords { store: &self.store };
-        let (mut target, mut record, mut stamp, mut build, mut untried, mut shared_state, time, workers) = {
-            let state = self.lock();
+        let (mut target, mut record, mut stamp, mut build, mut untried, mut shared_state, time, workers, is_trial) = {
+            let mut state = self.lock();
+            let known = &mut state.targets[place];
+            let is_trial = known.has_untried();
+            known.trial = known.target.build;
             let known = &state.targets[place];
             let targets = state.targets_there().count().max(1);
             let workers = (self.run.jobs / u32::try_from(targets).unwrap_or(u32::MAX)).max(1);
             let time = self.slice_time(&state, place);
             let TargetState { target, record, stamp, build, untried, shared_state, .. } = known;
-            (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers)
+            (target.clone(), record.clone(), *stamp, *build, *untried, *shared_state, time, workers, is_trial)
         };
         // Another fleet may have worked on it since. The store does not have the slices that wait for a held record.
         if !self.spool.is_held(&target.id)
@@ -1108,11 +1133,15 @@ impl Dispatcher<'_> {
         let (id, name) = (target.id.clone(), target.name.clone());
         let mut slice = SpooledSlice { target: id, name, troubles: record.troubles, ..SpooledSlice::default() };
         let now = target.source_stamp();
-        let is_prepared = stamp == Some(now) && (!untried || self.store.is_away());
+        let is_prepared = !is_trial && stamp == Some(now) && (!untried || self.store.is_away());
         let prepared = match is_prepared {
             true => Ok(()),
             false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
         };
+        if is_trial && matches!(&prepared, Err(error) if error.kind != ErrorKind::Store) {
+            // Its next slice says why.
+            return Ok(());
+        }
         let is_built = prepared.is_ok();
         untried |= !is_built;
         // Nothing has been run of what cannot be built.
@@ -1129,7 +1158,10 @@ impl Dispatcher<'_> {
         let state_file = self.state_file(&target)?;
         let (store, base_dir) = (&self.store, &*self.run.project.config.base_dir);
         let exchange = CorpusExchange { store, base_dir, target: &target, program: build, state: &state_file };
-        let taken = prepared.and_then(|()| self.unless_away(exchange.take(shared_state)));
+        let taken = prepared.and_then(|()| match is_trial {
+            true => Ok(None),
+            false => self.unless_away(exchange.take(shared_state)),
+        });
         let renew = || store.is_away() || lease.lock().unwrap_or_else(PoisonError::into_inner).renew().unwrap_or(true);
         let began = self.clock.elapsed();
         let (mut overhead, mut cpu) = (Duration::ZERO, Duration::ZERO);
@@ -1140,6 +1172,7 @@ impl Dispatcher<'_> {
                 return Ok(());
             }
             Err(error) => slice.fail(&error.to_string()),
+            Ok(_) if is_trial => {}
             Ok(taken) => {
                 let mut taken = taken.unwrap_or_default();
                 let request = SliceRequest {
@@ -1158,6 +1191,7 @@ impl Dispatcher<'_> {
                 let result = request.run()?;
                 (overhead, cpu) = (result.overhead, result.cpu);
                 slice.is_slice = !matches!(result.outcome, SliceOutcome::Stopped);
+                slice.failures = self.spool.traced_failures(&slice.target, &result.traces)?;
                 match &result.outcome {
                     SliceOutcome::Ran(summary) => {
                         (slice.troubles, slice.trouble) = (0, None);
@@ -1199,15 +1233,19 @@ impl Dispatcher<'_> {
             let kept = &mut state.targets[place];
             // Its flags may be others by now.
             kept.target.file.clone_from(&target.file);
+            if !is_trial {
+                kept.overhead = overhead;
+            }
             if !is_built {
                 kept.target.build = present;
             }
+            kept.trial = present;
             if slice.is_slice || slice.trouble.is_some() {
                 kept.tried = present;
             }
             let has_result = slice.is_slice && slice.trouble.is_none();
             kept.rests = if has_result { 0 } else { kept.rests };
-            (kept.record, kept.stamp, kept.overhead) = (record, stamp, overhead);
+            (kept.record, kept.stamp) = (record, stamp);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
             state.discoveries
         };
@@ -1218,6 +1256,9 @@ impl Dispatcher<'_> {
         // Whatever ends this process from here on, its row has all slices that are counted.
         self.put_worker(false)?;
         self.merge()?;
+        if is_trial {
+            return Ok(());
+        }
         let mut state = self.lock();
         let row = FleetSliceRow {
             target: target.name,
@@ -1255,35 +1296,46 @@ impl Dispatcher<'_> {
         let today = TargetOfToday::read(target, self.run.project, loaded)?;
         drop(building);
         let program = build_of(&today.loaded, &target.flags, today.planned.as_ref());
-        (*build, *untried) = (Some(program), false);
-        if record.program == Some(program) {
-            return Ok(());
-        }
-        slice.troubles = 0;
-        // Until its failures were tried, it is not the build that the records are of.
-        let is_verified = match record.program {
-            // While the store is away, it is not known whether it has failures of another build.
-            None => !self.store.is_away(),
-            Some(_) => self.unless_away(self.verify(records, target, &today, program))? == Some(true),
-        };
-        *untried = !is_verified;
-        if is_verified {
-            (slice.program, slice.replaces) = (Some(program), record.program);
+        let has_changed = record.program != Some(program);
+        // Until its failures were tried, it is not the build that the records are of. While the store is away, it is not known whether it has some.
+        let has_failures = has_changed || record.estimate.failures > 0;
+        let is_verified = !has_failures
+            || self.unless_away(self.verify(records, target, &today, (program, has_changed)))? == Some(true);
+        (*build, *untried) = (Some(program), !is_verified);
+        if has_changed {
+            slice.troubles = 0;
+            if is_verified {
+                (slice.program, slice.replaces) = (Some(program), record.program);
+            }
         }
         Ok(())
     }
 
-    /// Tries the kept failures of a target that has changed; whether all were. Where another worker holds its records, they are tried again
-    /// before the next slice.
+    /// Tries those failures of a target on its present build that were neither tried nor met on that; whether all were. One that could not be
+    /// tried is not tried again until the build is another one. What another worker that holds the records, and the end of the time, leave over
+    /// is tried before the next slice.
     fn verify(
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
         today: &TargetOfToday,
-        program: Digest,
+        (program, has_changed): (Digest, bool),
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
+        let mut is_whole = true;
         for (_, _, failure) in records.failures(&target.id).map_err(store_error)? {
+            let is_known = match &failure.untried {
+                Some(_) => !has_changed,
+                None => failure.program == Some(program),
+            };
+            if is_known {
+                continue;
+            }
+            // One may take all its instructions, as the run of a hang does.
+            if self.is_over() || self.time_left() == Some(Duration::ZERO) {
+                is_whole = false;
+                break;
+            }
             let tried = match self.retry(today, &failure) {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
                 tried => tried.map_err(|error| error.to_string()),
@@ -1328,10 +1380,12 @@ impl Dispatcher<'_> {
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;
         }
         if !words.is_empty() {
-            let line = format!("{} has changed; its failures:\n{}", printable_line(&target.name), words.concat());
+            let why =
+                if has_changed { "has changed; its failures" } else { "has failures that were met on other code" };
+            let line = format!("{} {why}:\n{}", printable_line(&target.name), words.concat());
             self.run.project.remarks.text(&line);
         }
-        Ok(true)
+        Ok(is_whole)
     }
 
     fn retry(&self, today: &TargetOfToday, failure: &FleetFailureRecord) -> Result<RegressionStatus, CampaignError> {
@@ -1396,14 +1450,92 @@ mod tests {
     use super::super::shared_store::DirectoryStore;
     use super::*;
     use crate::config::Config;
-    use crate::options::BackendOptions;
+    use crate::options::{BackendOptions, RunRequest};
+    use crate::pipeline::PreparedProgram;
     use crate::remarks::Remarks;
-    use fozzy_trace::FindingKind;
+    use fozzy_report::RunMode;
+    use fozzy_report::fleet::UNTRIED;
+    use fozzy_trace::source::SeededSource;
+    use fozzy_trace::{Executor, FindingKind};
+    use std::process::Command;
 
     fn target(chance_in_minute: Option<f64>, is_gone: bool) -> TargetState {
-        let stamp = chance_in_minute.map(|_| Digest::of(b"sources"));
+        let tried = chance_in_minute.map(|_| Digest::of(b"a build"));
         let record = TargetRecord { chance_in_minute, ..TargetRecord::default() };
-        TargetState { record, stamp, is_gone, ..TargetState::new(&FleetTarget::app(FleetTargetKind::Explore)) }
+        TargetState { record, tried, is_gone, ..TargetState::new(&FleetTarget::app(FleetTargetKind::Explore)) }
+    }
+
+    fn project(folder: &Path, remarks: Remarks) -> Project {
+        let mut config = Config::default();
+        config.base_dir = folder.to_owned();
+        Project { config, backends: BackendOptions::default(), keep_passing: false, remarks }
+    }
+
+    fn run<'a>(
+        project: &'a Project,
+        store: &'a dyn SharedStore,
+        collector: &'a FleetCollector,
+        time: Option<Duration>,
+    ) -> FleetRun<'a> {
+        FleetRun {
+            project,
+            store,
+            collector,
+            named: None,
+            jobs: 1,
+            time,
+            until: None,
+            seed: Seed(1),
+            globals: Vec::new(),
+            stop: Arc::new(|| false),
+            version: "0",
+        }
+    }
+
+    /// One whose slices are runs of `program`.
+    fn dispatcher<'a>(run: &'a FleetRun<'a>, worker: &str, program: &Path) -> Dispatcher<'a> {
+        let targets = run.collector.current().get().targets.iter().map(TargetState::new).collect();
+        Dispatcher {
+            run,
+            store: WatchedStore::new(run.store),
+            spool: Spool::open(&run.project.config.base_dir, run.store, worker).expect("a spool"),
+            is_told: AtomicBool::new(false),
+            is_disk_full: AtomicBool::new(false),
+            program: program.to_owned(),
+            clock: Stopwatch::start(),
+            worker: worker.to_owned(),
+            row: Mutex::default(),
+            state: Mutex::new(FleetState::new(targets, Seed(1))),
+            collected_at_ms: AtomicU64::new(0),
+            building: RwLock::new(()),
+            is_over: Arc::default(),
+        }
+    }
+
+    const FAILS: &str = r#"(module (memory (export "memory") 1) (func (export "_start") unreachable))"#;
+    const PASSES: &str = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+
+    /// The target of a program, as it is looked for, and the trace of its run.
+    fn searched(project: &Project, program: &str) -> (FleetTarget, Vec<u8>) {
+        let file = project.config.base_dir.join("app.wat");
+        std::fs::write(&file, program).expect("written");
+        let loaded = load(&file, &project.remarks).expect("a program");
+        let target = FleetTarget { source: file.clone(), file, ..FleetTarget::app(FleetTargetKind::Explore) };
+        let planned = target.plan_of_today(project, &loaded).expect("a plan");
+        let build = Some(build_of(&loaded, &target.flags, planned.as_ref()));
+        let prepared = PreparedProgram::new(project, loaded, &RunRequest::default()).expect("it compiles");
+        let source = Box::new(SeededSource::new(Seed(0)));
+        let execution = prepared.session().expect("a session").execute(source, 0..0).expect("it runs");
+        let trace = prepared.record(&execution, Seed(0), RunMode::Explore).to_bytes().expect("a trace");
+        (FleetTarget { build, ..target }, trace)
+    }
+
+    /// One turn of the only target; whether there was one.
+    fn has_turn(fleet: &Dispatcher<'_>) -> bool {
+        let Some((place, lease)) = fleet.take().expect("it answers") else { return false };
+        fleet.slice(place, &Mutex::new(lease)).expect("it goes on");
+        fleet.lock().leave(place);
+        true
     }
 
     fn set_aside(target: TargetState) -> TargetState {
@@ -1431,38 +1563,11 @@ mod tests {
             let text = String::from_utf8(heard.lock().expect("no panic").clone()).expect("text");
             text.lines().filter(|line| line.contains(words)).count()
         };
-        let (config, backends) = (Config::default(), BackendOptions::default());
-        let project = Project { config, backends, keep_passing: false, remarks };
+        let project = project(folder.path(), remarks);
         let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
         let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
-        let run = FleetRun {
-            project: &project,
-            store: &store,
-            collector: &collector,
-            named: None,
-            jobs: 1,
-            time: None,
-            until: None,
-            seed: Seed(1),
-            globals: Vec::new(),
-            stop: Arc::new(|| false),
-            version: "0",
-        };
-        let fleet = Dispatcher {
-            run: &run,
-            store: WatchedStore::new(&store),
-            spool: Spool::open(folder.path(), &store, "one").expect("a spool"),
-            is_told: AtomicBool::new(false),
-            is_disk_full: AtomicBool::new(false),
-            program: PathBuf::new(),
-            clock: Stopwatch::start(),
-            worker: "one".to_owned(),
-            row: Mutex::default(),
-            state: Mutex::new(FleetState::new(vec![target(None, false)], Seed(1))),
-            collected_at_ms: AtomicU64::new(0),
-            building: RwLock::new(()),
-            is_over: Arc::default(),
-        };
+        let run = run(&project, &store, &collector, None);
+        let fleet = dispatcher(&run, "one", Path::new(""));
         let notes = || collector.current().get().notes.len();
         let full = |is_full| [&store, fleet.spool.disk()].iter().for_each(|disk| disk.set_full(is_full));
         full(true);
@@ -1518,27 +1623,11 @@ mod tests {
         let key = StoreKey::new(&["failures", "shrunk", "app-1", "3f2a"]);
         store.put(&key, failure.to_string().as_bytes()).expect("kept");
         store.set_full(true);
-        let mut config = Config::default();
-        config.base_dir = folder.path().to_owned();
-        let remarks = Remarks::to(|_| ());
-        let project = Project { config, backends: BackendOptions::default(), keep_passing: false, remarks };
+        let project = project(folder.path(), Remarks::none());
         let targets = vec![FleetTarget::app(FleetTargetKind::Explore)];
         let collector = FleetCollector::of(FleetCollection { targets, ..FleetCollection::default() });
-        let run = FleetRun {
-            project: &project,
-            store: &store,
-            collector: &collector,
-            named: None,
-            jobs: 1,
-            // There is none for a slice.
-            time: Some(Duration::ZERO),
-            until: None,
-            seed: Seed(1),
-            globals: Vec::new(),
-            stop: Arc::new(|| false),
-            version: "0",
-        };
-        let document = run.run().expect("it goes on without it");
+        // There is no time for a slice.
+        let document = run(&project, &store, &collector, Some(Duration::ZERO)).run().expect("it goes on without it");
         assert_eq!((document.status, document.failures.len()), (Status::Fail, 1));
         let says = |words: &str| document.warnings.iter().any(|warning| warning.contains(words));
         assert!(says("takes nothing at the moment"), "{:?}", document.warnings);
@@ -1725,11 +1814,127 @@ mod tests {
         assert!(!state.targets[2].is_due());
         let until = RiskBound::parse("5%").expect("a share");
         for target in &mut state.targets {
-            (target.stamp, target.record.chance_in_minute) = (Some(Digest::of(b"sources")), Some(0.01));
+            (target.tried, target.record.chance_in_minute) = (target.target.build, Some(0.01));
         }
         assert!(state.is_settled(until));
         state.targets[0].take_look(&look(build("new")));
         assert!(!state.is_settled(until), "it has changed since");
+    }
+
+    #[test]
+    fn failures_that_stand_are_tried_on_a_new_build_before_all_else_and_once() {
+        let build = |name: &str| Some(Digest::of(name.as_bytes()));
+        let target = |id: &str, failures| {
+            let app = FleetTarget::app(FleetTargetKind::Explore);
+            let mut state = TargetState::new(&FleetTarget { id: id.to_owned(), build: build("old"), ..app });
+            (state.record.executions, state.record.program) = (9, build("old"));
+            (state.record.estimate.slices, state.record.estimate.failures) = (1, failures);
+            state.record.note_run_of(build("old").expect("a build"), 1.0);
+            state
+        };
+        let mut state = FleetState::new(vec![target("a", 0), target("b", 0), target("c", 1)], Seed(1));
+        assert!(!state.targets[2].has_untried(), "they were tried on that build");
+        let look = |build| FleetTarget { build, ..FleetTarget::app(FleetTargetKind::Explore) };
+        state.targets.iter_mut().for_each(|target| target.take_look(&look(build("new"))));
+        let untried: Vec<bool> = state.targets.iter().map(TargetState::has_untried).collect();
+        assert_eq!((untried, state.choose(&[0, 1, 2], true)), (vec![false, false, true], Some(2)));
+        state.targets.iter_mut().for_each(|target| target.tried = build("new"));
+        assert!(state.has_due(Duration::ZERO) && state.targets[2].goes_first() && !state.targets[2].is_due());
+        // Whether they could be tried or not.
+        state.targets[2].trial = build("new");
+        assert!(!state.has_due(Duration::ZERO));
+        state.targets[2].take_look(&look(build("newer")));
+        assert!(state.targets[2].has_untried());
+        // Another fleet has tried them on it.
+        state.targets[2].record.program = build("newer");
+        assert!(!state.targets[2].has_untried());
+    }
+
+    #[test]
+    fn a_failure_is_tried_on_new_code_without_a_slice_and_one_that_could_not_be_is_no_word_of_today() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let (project, records) = (project(folder.path(), Remarks::none()), FleetRecords { store: &store });
+        let (before, trace) = searched(&project, FAILS);
+        let kept = |site: &str, trace: Digest| {
+            let signature = FailureSignature { kind: FindingKind::Trap, site: site.to_owned() };
+            let failure = serde_json::json!({
+                "target": "app.wasm", "signature": signature, "trace": trace, "status": "still there",
+                "program": before.build, "times": 1, "foundAt": "2026"
+            });
+            let failure = serde_json::from_value(failure).expect("a record");
+            records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+        };
+        kept("unreachable", store.put_blob(&trace).expect("kept"));
+        kept("whose trace is gone", Digest::of(b"gone"));
+        let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
+        (record.estimate.slices, record.estimate.failures) = (1, 2);
+        records.put_target("app-1", &record).expect("kept");
+        let (target, _) = searched(&project, PASSES);
+        let present = target.build;
+        assert_ne!(present, before.build);
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let collector = FleetCollector::of(collection.clone());
+        let seen = || {
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let document = view.document().expect("it answers");
+            let rows = document.failures.iter();
+            let rows: Vec<_> = rows.map(|row| (row.status.clone(), row.last_status.clone())).collect();
+            (document.status, rows)
+        };
+        let untried = || (UNTRIED.to_owned(), Some("still there".to_owned()));
+        // Of a slice there would be an error: no program has that name.
+        for (worker, time) in [("one", Some(Duration::ZERO)), ("two", None)] {
+            let run = run(&project, &store, &collector, time);
+            let fleet = dispatcher(&run, worker, Path::new("no such program"));
+            fleet.remember_targets().expect("it answers");
+            assert!(fleet.lock().targets[0].has_untried());
+            assert!(has_turn(&fleet));
+            let state = fleet.lock();
+            let known = &state.targets[0];
+            assert!(!known.has_untried() && known.is_due() && (state.slices, state.recent.len()) == (0, 0));
+            match time {
+                // There was none for that.
+                Some(_) => {
+                    assert_eq!((known.record.program, known.untried), (before.build, true));
+                    assert_eq!(seen(), (Status::Fail, vec![untried(), untried()]));
+                }
+                None => {
+                    assert_eq!((known.record.program, known.untried), (present, false));
+                    assert_eq!(seen(), (Status::Fail, vec![untried(), ("fixed".to_owned(), None)]));
+                }
+            }
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_trace_that_a_slice_without_a_report_has_named_is_its_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let project = project(folder.path(), Remarks::none());
+        let (target, trace) = searched(&project, FAILS);
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(path("found.fozzy"), &trace).expect("written");
+        std::fs::write(path("torn.fozzy"), &trace[..trace.len() / 2]).expect("written");
+        let said: String = ["torn", "gone", "found", "found"]
+            .map(|name| format!("found {name}\n  run 1, {}\n", path(&format!("{name}.fozzy"))))
+            .concat();
+        std::fs::write(path("said"), said).expect("written");
+        // Not written by this process: a fork of another test would have it open.
+        let script =
+            format!("printf '#!/bin/sh\ncat {} >&2\nexit 2\n' > {1}; chmod +x {1}", path("said"), path("slice"));
+        assert!(Command::new("sh").args(["-c", &script]).status().expect("a shell").success());
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let collector = FleetCollector::of(collection.clone());
+        let run = run(&project, &store, &collector, None);
+        let fleet = dispatcher(&run, "one", &folder.path().join("slice"));
+        assert!(has_turn(&fleet));
+        let document = fleet.view(&collection).document().expect("it answers");
+        assert_eq!((document.status, document.failures.len()), (Status::Fail, 1));
+        assert_eq!((&*document.failures[0].status, document.failures[0].trace_missing), ("still there", false));
+        let why = document.targets[0].trouble.as_deref().expect("it had no report");
+        assert!(why.starts_with(FOUND_WITHOUT_REPORT), "{why}");
     }
 
     #[test]

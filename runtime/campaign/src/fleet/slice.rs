@@ -13,7 +13,7 @@
 
 use super::LEASE_RENEWAL;
 use super::discovery::FleetTarget;
-use super::slice_log::SliceLog;
+use super::slice_log::{LoggedWords, SliceLog};
 use crate::error::{CampaignError, ErrorKind};
 use crate::options::StopFlag;
 use crate::wall_clock::{Stopwatch, pause};
@@ -68,6 +68,8 @@ pub(super) struct SliceRequest<'a> {
 /// What it came to.
 pub(super) struct SliceResult {
     pub(super) outcome: SliceOutcome,
+    /// The traces of failures that it has found, of one without a report; they may be gone.
+    pub(super) traces: Vec<PathBuf>,
     pub(super) cpu: Duration,
     /// Real time that was not the slice's own: building, compiling, replaying.
     pub(super) overhead: Duration,
@@ -141,10 +143,13 @@ impl SliceRequest<'_> {
         }
         let parts = parts.map_err(failed)?;
         let (status, cpu) = self.follow(&mut child, &watch, log.as_mut()).map_err(failed)?;
-        let (has_found, said) = log.map(SliceLog::close).unwrap_or_default();
+        let LoggedWords { has_found, mut traces, last } = log.map(SliceLog::close).unwrap_or_default();
         let overhead = watch.elapsed().saturating_sub(self.time);
-        let outcome = self.outcome(&joined(&parts), status, watch.elapsed(), (has_found, &said));
-        Ok(SliceResult { outcome, cpu: cpu.unwrap_or_else(|| watch.elapsed()), overhead })
+        let outcome = self.outcome(&joined(&parts), status, watch.elapsed(), (has_found, &last));
+        if !matches!(outcome, SliceOutcome::Trouble(_)) {
+            traces.clear();
+        }
+        Ok(SliceResult { outcome, traces, cpu: cpu.unwrap_or_else(|| watch.elapsed()), overhead })
     }
 
     /// Waits for its end, and asks for it when that is due. The CPU time is that of the last look, and unknown where there is no `/proc`.

@@ -8,7 +8,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Bytes that are kept: some hundred lines.
@@ -23,6 +23,17 @@ const CHARS_MAX: usize = 400;
 pub(super) struct SliceLog {
     file: File,
     writer: File,
+}
+
+/// What the last part of a log says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct LoggedWords {
+    /// Whether a failure was found.
+    pub(super) has_found: bool,
+    /// The traces of failures that were found and kept.
+    pub(super) traces: Vec<PathBuf>,
+    /// The last lines, without what a terminal would obey.
+    pub(super) last: String,
 }
 
 impl SliceLog {
@@ -46,12 +57,14 @@ impl SliceLog {
         let _ = self.shorten(GROWN_BYTES);
     }
 
-    /// Cuts it down at the end of the process; whether it says of a failure that it was found, and its last lines, without what a terminal
-    /// would obey.
-    pub(super) fn close(mut self) -> (bool, String) {
+    /// Cuts it down at the end of the process, and reads it.
+    pub(super) fn close(mut self) -> LoggedWords {
         let _ = self.shorten(BYTES_MAX);
-        let last = self.last().unwrap_or_default();
-        (says_found(&last), last_lines(&last))
+        let bytes = self.last().unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let places: Vec<&str> = found_places(&text).collect();
+        let traces = places.iter().filter_map(|place| trace_at(place)).collect();
+        LoggedWords { has_found: !places.is_empty(), traces, last: last_lines(&text) }
     }
 
     fn shorten(&mut self, most: u64) -> io::Result<()> {
@@ -72,15 +85,21 @@ impl SliceLog {
     }
 }
 
-/// Whether there are lines such as `found trap …` and, below it, `  run 632, …`, which searches write for each failure.
-fn says_found(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    let is_place = |line: &str| line.starts_with("  run ") || line.starts_with("  execution ");
-    text.lines().zip(text.lines().skip(1)).any(|(title, place)| title.starts_with("found ") && is_place(place))
+/// The second ones of lines such as `found trap …` and, below it, `  run 632, …`, which searches write for each failure.
+fn found_places(text: &str) -> impl Iterator<Item = &str> {
+    let pairs = text.lines().zip(text.lines().skip(1)).filter(|(title, _)| title.starts_with("found "));
+    pairs.filter_map(|(_, place)| place.strip_prefix("  run ").or_else(|| place.strip_prefix("  execution ")))
 }
 
-fn last_lines(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
+/// The trace that such a place names: `632, a.fozzy`, `632, step 3, a.fozzy`, `7, 3 bytes, a.fozzy`.
+fn trace_at(place: &str) -> Option<PathBuf> {
+    let (_, rest) = place.split_once(", ")?;
+    let is_count = |words: &str| words.starts_with("step ") || words.ends_with(" byte") || words.ends_with(" bytes");
+    let path = rest.split_once(", ").filter(|(words, _)| is_count(words)).map_or(rest, |(_, path)| path);
+    path.ends_with(".fozzy").then(|| PathBuf::from(path))
+}
+
+fn last_lines(text: &str) -> String {
     let plain = |line: &str| line.chars().filter(|c| !c.is_control()).collect::<String>();
     let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
     let last = lines[lines.len().saturating_sub(LINES_MAX)..].join("\n");
@@ -104,17 +123,30 @@ mod tests {
         writer.write_all(b"\n\x1b[31mthe\tend\n").expect("written");
         let kept = fs::read_to_string(&path).expect("text");
         assert!(kept.len() as u64 > BYTES_MAX && kept.ends_with("line 19999\n\n\x1b[31mthe\tend\n"), "{}", kept.len());
-        assert_eq!(log.close(), (false, "line 19997\nline 19998\nline 19999\n[31mtheend".to_owned()));
+        let last = "line 19997\nline 19998\nline 19999\n[31mtheend".to_owned();
+        assert_eq!(log.close(), LoggedWords { last, ..LoggedWords::default() });
         assert_eq!(fs::metadata(&path).expect("a file").len(), BYTES_MAX);
         let long = format!("first\n{}é", "x".repeat(1000));
-        assert_eq!(last_lines(long.as_bytes()), format!("{}é", "x".repeat(CHARS_MAX - 1)));
-        assert_eq!(SliceLog::create(&path).expect("a log").close(), (false, String::new()));
+        assert_eq!(last_lines(&long), format!("{}é", "x".repeat(CHARS_MAX - 1)));
+        assert_eq!(SliceLog::create(&path).expect("a log").close(), LoggedWords::default());
     }
 
     #[test]
-    fn a_failure_that_was_found_is_told_from_what_compilers_say() {
-        assert!(says_found(b"a\nfound trap at wasm `unreachable`\n  run 632, .fozzy/runs/a.fozzy\nerror: b\n"));
-        assert!(says_found(b"found panic\n  execution 7, 3 bytes, a.fozzy\n"));
-        assert!(!says_found(b"found crate `a`\n  help: add it\n") && !says_found(b"  run 632\nfound trap"));
+    fn a_failure_that_was_found_is_told_from_what_compilers_say_and_its_trace_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let words = |text: &str| {
+            let log = SliceLog::create(&folder.path().join("app-1.log")).expect("a log");
+            log.writer.try_clone().expect("a file").write_all(text.as_bytes()).expect("written");
+            let LoggedWords { has_found, traces, .. } = log.close();
+            (has_found, traces.iter().map(|trace| trace.display().to_string()).collect::<Vec<String>>())
+        };
+        let runs = "a\nfound trap at wasm `unreachable`\n  run 632, .fozzy/runs/a, b.fozzy\nfound panic\n  run 7, step 3, c.fozzy\n";
+        assert_eq!(words(runs), (true, vec![".fozzy/runs/a, b.fozzy".to_owned(), "c.fozzy".to_owned()]));
+        let inputs =
+            "found panic\n  execution 7, 3 bytes, a.fozzy\nfound\nfound panic\n  execution 8, 1 byte, b.fozzy\n";
+        assert_eq!(words(inputs), (true, vec!["a.fozzy".to_owned(), "b.fozzy".to_owned()]));
+        assert_eq!(words("found panic\n  run 7, its trace is not kept: the disk is full\n"), (true, Vec::new()));
+        assert_eq!(words("found crate `a`\n  help: add it\n"), (false, Vec::new()));
+        assert_eq!(words("  run 632\nfound trap"), (false, Vec::new()));
     }
 }

@@ -469,6 +469,25 @@ impl Spool {
         found.map(|(signature, traces, times)| self.keep_failure((target, signature), traces, times)).collect()
     }
 
+    /// Keeps the failures of a slice without a report, by the traces that it has named: those that are whole, and of a failure.
+    pub(super) fn traced_failures(
+        &self,
+        target: &str,
+        traces: &[PathBuf],
+    ) -> Result<Vec<SpooledFailure>, CampaignError> {
+        let mut kept: Vec<SpooledFailure> = Vec::new();
+        for path in traces {
+            let read = crate::selector::read(path).ok();
+            let Some(signature) = read.and_then(|recording| recording.outcome.verdict.signature) else { continue };
+            if kept.iter().all(|failure| failure.signature != signature) {
+                let found = path.display().to_string();
+                let traces = ReportedTraces { found: &found, smaller: None, is_minimal: false };
+                kept.push(self.keep_failure((target, &signature), traces, 1)?);
+            }
+        }
+        Ok(kept)
+    }
+
     /// Keeps a failure of a target, with the smaller one of its traces. It was met all the same if none of them can be read.
     fn keep_failure(
         &self,

@@ -20,7 +20,7 @@ use crate::explore::regression_status::RegressionStatus;
 use crate::selector::STORED;
 use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
-    FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
+    FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UNTRIED, UncollectedRow,
 };
 use fozzy_report::{shell_path, shell_word};
 use fozzy_search::stats::detectable_one_in;
@@ -146,6 +146,10 @@ impl FleetView<'_> {
                     (known.trace, known.command, known.trace_path) = (trace, command, trace_path);
                     known.trace_missing = false;
                 }
+                // It was met on the code of today.
+                Some(known) if is_of_today && known.status == UNTRIED => {
+                    (known.status, known.last_status) = (row.status, None);
+                }
                 Some(known) if known.stands() || !is_of_today => {}
                 Some(known) => {
                     count_failure(&mut document.targets, &row);
@@ -259,6 +263,11 @@ impl FleetView<'_> {
         let command = has_trace.then(|| self.replay_command(&failure.trace));
         let path = self.store.blob_path(&failure.trace).filter(|_| has_trace);
         let signature = failure.signature.to_string();
+        let is_of_other = failure.program.is_some_and(|tried| target.build.is_some_and(|present| tried != present));
+        let (status, last_status) = match is_of_other && failure.stands(state) {
+            true => (UNTRIED.to_owned(), Some(failure.status)),
+            false => (failure.status, None),
+        };
         let measures = FailureMeasure::ALL.into_iter();
         // All of them are made of the trace.
         let measures = measures.filter(|measure| has_trace && measure.is_of(target));
@@ -272,7 +281,8 @@ impl FleetView<'_> {
             build: failure.program.map(|build| build.to_string()),
             signature,
             state: state.word().to_owned(),
-            status: failure.status,
+            status,
+            last_status,
             times: failure.times,
             found_at: failure.found_at,
             command,
@@ -331,6 +341,7 @@ impl BroughtFailure {
             signature: self.signature.to_string(),
             state: FailureState::Unshrunk.word().to_owned(),
             status: RegressionStatus::StillThere.word().to_owned(),
+            last_status: None,
             times: self.times,
             found_at: self.found_at.clone(),
             command,
@@ -353,6 +364,7 @@ fn waiting_row(
         signature: signature.to_string(),
         state: state.word().to_owned(),
         status: RegressionStatus::StillThere.word().to_owned(),
+        last_status: None,
         times,
         found_at,
         command: is_written.then(|| replay_of(&path)),
@@ -457,6 +469,15 @@ mod tests {
         assert_eq!((document.status, found), (Status::Fail, expected));
         assert_eq!(document.failures[5].status, "stale", "an older build says nothing of it");
         assert_eq!(document.targets[0].failures, 4, "the row counts those that stand");
+        // One that waits was met on the code of today, which the store does not know yet.
+        let untried = |site| {
+            let last_status = Some("still there".to_owned());
+            FleetFailureRow { status: UNTRIED.to_owned(), last_status, ..row(site, "shrunk") }
+        };
+        let known = FleetDocument { failures: vec![untried("1"), untried("6")], ..document.clone() };
+        let known = FleetView::with_waiting(known, vec![failure("1"), of_older("6")]);
+        let met: Vec<_> = known.failures.iter().map(|row| (&*row.status, row.last_status.is_some())).collect();
+        assert_eq!(met, [("still there", false), (UNTRIED, true)]);
         // One whose trace the store has lost has that which waits.
         let mut document = document;
         let lost = FleetFailureRow { trace_missing: true, command: None, trace: "9c".to_owned(), ..row("1", "fixed") };
@@ -497,6 +518,43 @@ mod tests {
         assert_eq!(spoken(), (false, true, true, Some(build.to_string())));
         store.delete_blob(&trace).expect("it goes");
         assert_eq!(spoken(), (true, false, false, Some(build.to_string())));
+    }
+
+    #[test]
+    fn a_failure_that_was_seen_on_another_build_is_not_tried_yet_and_no_pass() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let (records, before) = (FleetRecords { store: &store }, Digest::of(b"the build before"));
+        let mut record = TargetRecord { executions: 9, ..TargetRecord::default() };
+        record.note_run_of(Digest::of(b"the present build"), 1.0);
+        records.put_target("app-1", &record).expect("kept");
+        let signature = FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() };
+        let of = |build: Option<Digest>, program: Option<Digest>, (state, status): (&str, &str)| {
+            let failure = serde_json::json!({
+                "target": "app.wasm", "signature": signature, "trace": Digest::of(b"a trace"), "status": status,
+                "program": program, "times": 1, "foundAt": "2026"
+            });
+            let key = StoreKey::new(&["failures", state, "app-1", "3f2a"]);
+            store.put(&key, failure.to_string().as_bytes()).expect("kept");
+            let target = FleetTarget { build, ..FleetTarget::app(FleetTargetKind::Explore) };
+            let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+            let view = FleetView { store: &store, collection: &collection, named: None };
+            let mut document = view.document().expect("it answers");
+            let row = document.failures.remove(0);
+            store.delete(&key).expect("it goes");
+            (document.status, row.status, row.last_status)
+        };
+        let (present, there) = (Some(Digest::of(b"the present build")), ("shrunk", "still there"));
+        let as_seen = |status, (_, word): (&str, &str)| (status, word.to_owned(), None::<String>);
+        let untried = (Status::Fail, UNTRIED.to_owned(), Some("still there".to_owned()));
+        assert_eq!(of(present, Some(before), there), untried);
+        // Tried on it, or nothing is known of one of both.
+        assert_eq!(of(present, present, there), as_seen(Status::Fail, there));
+        assert_eq!(of(present, None, there), as_seen(Status::Fail, there));
+        assert_eq!(of(None, Some(before), there), as_seen(Status::Fail, there));
+        for idle in [("fixed", "fixed"), ("shrunk", "stale")] {
+            assert_eq!(of(present, Some(before), idle), as_seen(Status::Pass, idle));
+        }
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn raise_edition(plan: &mut Plan, inputs: &Inputs, component: &[u8]) {
     let has_sdk =
         writes_assertions(&plan.main) || plan.nodes.iter().any(|node| writes_assertions(&node.program.machine));
     let least = match any(is_preview1) {
-        _ if has_sdk => Edition::TENTH,
+        _ if has_sdk => Edition::ELEVENTH,
         true if any(opens_preview1_sockets) => Edition::TENTH,
         true => Edition::FOURTH,
         false => Edition::FIRST,
@@ -470,6 +470,6 @@ mod tests {
         let main = MachinePlan { antithesis_output: Some("/antithesis.jsonl".to_owned()), ..MachinePlan::default() };
         let mut plan = Plan { main, ..Plan::default() };
         raise_edition(&mut plan, &Inputs::default(), b"");
-        assert_eq!(plan.edition, Edition::TENTH, "assertions with any name count");
+        assert_eq!(plan.edition, Edition::ELEVENTH, "assertions of any bytes count");
     }
 }

@@ -12,7 +12,7 @@ use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
 use super::today::{MachinesOfToday, PlanOfToday};
 use crate::error::{CampaignError, ErrorKind};
-use crate::options::RunRequest;
+use crate::options::{RunRequest, StopFlag};
 use crate::project::Project;
 use crate::search_clock::{TIME_DEFAULT, reprieve};
 use fozzy_engine::{Build, Cache, Interrupt, Program, Session, SessionError, Switches};
@@ -55,9 +55,9 @@ impl PreparedProgram {
         !is_scenario || plan.nodes.iter().any(|node| !node.called)
     }
 
-    /// Lets runs that confirm and record failures end this much later than others.
-    pub(crate) fn grant(&mut self, grace: Duration) {
-        self.reprieve = reprieve(&self.interrupt, grace);
+    /// Lets runs that confirm and record failures end this much later than others; not as much where `stop` asks for the end.
+    pub(crate) fn grant(&mut self, grace: Duration, stop: &StopFlag) {
+        self.reprieve = reprieve(&self.interrupt, grace, StopFlag::clone(stop));
     }
 
     /// Plans and compiles a program for plain runs.

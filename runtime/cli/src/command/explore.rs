@@ -42,6 +42,7 @@ use fozzy_campaign::trace_destination::TraceDestination;
 use fozzy_campaign::wall_clock::Stopwatch;
 use fozzy_campaign::workers::{WorkerRole, failed_workers};
 use fozzy_check::judge;
+use fozzy_engine::Interrupt;
 use fozzy_report::{ExploreFinding, RunMode, RunSummary, SeedState};
 use fozzy_search::explore::{DecisionPath, Options, StopCondition};
 use fozzy_search::source_of;
@@ -200,15 +201,22 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     let (verdicts, kept_findings): (Vec<_>, Vec<_>) = findings.into_iter().unzip();
     let worst = kept_findings.iter().flatten().next();
     let shown = match worst {
-        Some((first, _)) => session_of(first)?.execute(source_of(first), 0..0)?,
-        None => base.probe.clone(),
+        Some((first, _)) => executed_again(first, &stop)?,
+        None => Some(base.probe.clone()),
     };
-    let outcome = RecordedOutcome::of(&shown, judge(&shown));
+    let (outcome, output) = match (&shown, worst) {
+        // What is recorded has not what other machines have written.
+        (None, Some((first, _))) => (first.outcome.clone(), (&*first.stdout, &*first.stderr).into()),
+        (shown, _) => {
+            let shown = shown.as_ref().unwrap_or(&base.probe);
+            (RecordedOutcome::of(shown, judge(shown)), kept(shown))
+        }
+    };
     let first = explored.traces.iter().find(|found| found.unkept.is_none()).map(|found| found.path.as_path());
     let trace = worst.map(|(_, path)| *path).filter(|_| context.keeps(args.record.as_deref()));
     let identity = identity(&folder, base.seed, trace);
     let target = base.prepared.loaded.summary();
-    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, kept(&shown), watch.facts());
+    let mut summary = RunSummary::of(RunMode::Explore, identity, target, &outcome, output, watch.facts());
     let deciding = || standings.iter().filter(|seed| seed.decides());
     let statuses = verdicts.iter().map(|verdict| verdict.status).chain(deciding().map(|seed| seed.status));
     let statuses = statuses.chain(explored.failure.as_ref().map(|_| Status::Error));
@@ -234,6 +242,18 @@ pub(crate) fn explore(context: &Context, args: &ExploreArgs) -> Result<ExitCode,
     say_other_name(context, args.record.as_deref(), first);
     explored.failure.iter().for_each(|why| context.printer.remark(&format!("error: {}\n", failed_workers(why))));
     Ok(exit_as_told(summary.status, summary.interrupted))
+}
+
+/// The run of a recording once more; `None` where somebody asks for the end before it has come to its own.
+fn executed_again(recording: &Recording, stop: &StopFlag) -> Result<Option<Execution>, CliError> {
+    let interrupt = Interrupt::default();
+    interrupt.arm(StopFlag::clone(stop));
+    let mut session = session_of(recording)?;
+    session.interrupt_by(interrupt);
+    match session.execute(source_of(recording), 0..0) {
+        Err(error) if error.is_interruption() => Ok(None),
+        executed => Ok(Some(executed?)),
+    }
 }
 
 /// Searches for the run that costs most, instead of failures.

@@ -271,7 +271,7 @@
       h("h3", {}, failure.signature),
       h("p", {}, word(kind, failure.status), h("span", {}, failure.state),
         showsTarget && target ? h("a", { href: `#/target/${target.id}` }, failure.target) : showsTarget ? h("span", {}, failure.target) : null,
-        h("span", { class: "faint" }, `seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`),
+        h("span", { class: "faint" }, `${failure.lastStatus ? `${failure.lastStatus} when it was seen last, ` : ""}seen ${counted(failure.times, "time")}, first ${since(failure.foundAt)}`),
         failure.build && target && target.build && failure.build !== target.build
           ? h("span", { class: "faint" }, `on the build ${failure.build.slice(0, 12)}; the target's counts are of ${target.build.slice(0, 12)}`) : null),
       h("p", {}, hasTrace(failure) && hasPage(`failures/${failure.trace}.html`) ? h("a", { class: "row", href: `failures/${failure.trace}.html`, target: "_blank", rel: "noopener" }, "story, stack and profile") : null,

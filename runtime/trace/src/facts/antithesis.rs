@@ -192,14 +192,14 @@ impl Facts {
         let problem = |what: &str| LineEnd::Problem(what.to_owned());
         let value: Value = match serde_json::from_slice(line) {
             Ok(value) => value,
-            Err(error) if edition >= Edition::TENTH => read_tolerantly(line, &error)?,
+            Err(error) if edition >= Edition::ELEVENTH => read_tolerantly(line, &error)?,
             Err(error) => return Err(no_json(&error)),
         };
         let Value::Object(object) = value else { return Err(problem("is no JSON object")) };
         let mut parts = object.into_iter();
         let (key, value) = match (parts.next(), parts.next()) {
             (Some(only), None) => only,
-            (Some((key, _)), _) if key == ASSERTION_KEY && edition >= Edition::TENTH => {
+            (Some((key, _)), _) if key == ASSERTION_KEY && edition >= Edition::ELEVENTH => {
                 return Err(LineEnd::Unread(NOT_ONE_KEY.to_owned()));
             }
             _ => return Err(problem(NOT_ONE_KEY)),
@@ -208,7 +208,7 @@ impl Facts {
             "antithesis_sdk" => Ok(None),
             ASSERTION_KEY => {
                 // One that is only made known has not failed.
-                let may_fail = edition >= Edition::TENTH && value.get("hit") != Some(&Value::Bool(false));
+                let may_fail = edition >= Edition::ELEVENTH && value.get("hit") != Some(&Value::Bool(false));
                 let assertion = read::<Assertion>(value).and_then(|assertion| {
                     let kind = assertion.kind().map_err(LineEnd::Problem)?;
                     Ok((assertion, kind))
@@ -245,7 +245,7 @@ impl Facts {
         let mut failure = match self.properties.announce(kind, name, &place_of(&assertion.location)) {
             // There is no room for its row, and what fails is a failure.
             Err(PropertyError::TooMany) if fails && edition >= Edition::TENTH => Some(failed(&seen)),
-            Ok(Some(conflict)) if edition >= Edition::TENTH => {
+            Ok(Some(conflict)) if edition >= Edition::ELEVENTH => {
                 self.sdk_conflict.get_or_insert_with(|| Box::new(conflict));
                 match fails {
                     true => Some(failed(&seen)),
@@ -498,7 +498,7 @@ mod tests {
             ([fails.as_bytes(), b"\0"].concat(), "p", "{\"x\":7}"),
         ] {
             let mut facts = Facts::default();
-            let failure = facts.sdk_line(1, &line, Edition::TENTH).expect_err("it fails");
+            let failure = facts.sdk_line(1, &line, Edition::ELEVENTH).expect_err("it fails");
             assert_eq!((failure.kind, &*failure.site), (FailureKind::Assertion, site), "{}", line.escape_ascii());
             let text = &failure.message;
             assert!(text.contains("does not hold") && text.contains(said), "{text}");
@@ -527,7 +527,7 @@ mod tests {
             (format!("{{\"antithesis_assert\":{}", "[".repeat(10_000)), "ends in the middle, after "),
         ] {
             let mut facts = Facts::default();
-            let failure = facts.sdk_line(31, line.as_bytes(), Edition::TENTH).expect_err("it may have failed");
+            let failure = facts.sdk_line(31, line.as_bytes(), Edition::ELEVENTH).expect_err("it may have failed");
             assert_eq!((failure.kind, &*failure.site), (FailureKind::Invalid, UNREAD_SITE), "{line}");
             let is_said = failure.message.starts_with("line 31 of ANTITHESIS_SDK_LOCAL_OUTPUT is an assertion that");
             assert!(is_said && failure.message.contains(said), "{}", failure.message);
