@@ -139,17 +139,12 @@ impl<'a> CampaignSetup<'a> {
                 .hint(format!("fozzy explore {}", fozzy_report::shell_path(request.target))));
         }
         let mut prepared = PreparedProgram::to_call(loaded, planned, &Build::default())?;
-<<<<<<< HEAD
-        prepared.grant(CONFIRM_GRACE);
+        prepared.grant(CONFIRM_GRACE, &request.stop);
         // Under a plan of the real computer nothing can be called, as who starts it is told.
         let functions = match prepared.planned.is_live() {
             true => functions_of(&prepared, seed)?,
             false => functions_at_rest(&prepared, seed)?,
         };
-=======
-        prepared.grant(CONFIRM_GRACE, &request.stop);
-        let functions = functions_of(&prepared, seed)?;
->>>>>>> c594569fac495f968138e1a878a6454fdcef47c0
         let words = TargetWords::of(request.words, &functions)?;
         let flows = prepared.planned.plan.scenario.as_ref().map_or(request.choice.flows, |own| own.flows);
         let choice = EntryPointChoice { flows, ..request.choice.clone() };
