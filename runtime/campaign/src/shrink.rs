@@ -292,7 +292,7 @@ pub fn shrink_beside(
     // Of a run with more decisions than are looked at it is not known whether it is minimal; more time does not change that.
     let is_minimal = shrunk.is_minimal || shrunk.exceeds_log && !clock.is_over();
     let is_smaller = shrunk.after != shrunk.before;
-    if !is_smaller && !(is_minimal && begun.is_some()) {
+    if !(is_smaller || is_minimal && begun.is_some()) {
         return Ok(ShrunkTrace { written: None, is_minimal });
     }
     targets[0].allow_interruption(false);

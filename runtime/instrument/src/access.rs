@@ -4,13 +4,14 @@
 //! core module 0 ─ exports fozzy-g1, fozzy-m0 ─┐
 //! core module 1 ─ exports fozzy-g0 ───────────┤
 //!                                             ▼
-//!                 accessor module   [header │ one slot a global]  its own memory
+//!                 accessor module   [header │ one slot a global │ an input]  its own memory
 //!                        │ save   globals ─▶ slots
 //!                        │ load   slots ─▶ globals, and every memory looks up its size again
 //!                        │ mint   a number ─▶ a handle of an imported resource type (through an import)
 //!                        │ drop   a handle away
-//!                        └ steps  the scenario's own `step`, again and again, until the host (through an import) says stop
-//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-steps
+//!                        │ steps  the scenario's own `step`, again and again, until the host (through an import) says stop
+//!                        └ fuzz   an input that lies in its memory ─▶ the fuzz target's `run`, as a call with that list makes it
+//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-steps  fozzy-fuzz
 //! ```
 //!
 //! All of it stands behind everything else, so that no index of the component changes.
@@ -25,6 +26,8 @@
 //! the order of modules and of their globals.
 //! Not here: whether a component may be given one (`shape`).
 
+use crate::edit::offset_u32;
+use crate::fuzz_entry::{CoreExport, FuzzEntry};
 use crate::map::ModuleOrdinal;
 use crate::shape::{self, ComponentShape, ImportedResource, ModuleShape};
 use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
@@ -54,6 +57,21 @@ pub const STEP_OVER: &str = "fozzy-step-over";
 /// as its answer is 1: no case has this number, which a byte does not hold.
 pub const STEP_LETTER: u32 = 256;
 
+/// The export that calls the function `run` of a component's fuzz targets with the input at [`AccessorLayout::input_at`]. It makes the same
+/// calls of core functions, in the same order, as a call of `run` through the component's interface. When memory for the input
+/// is returned that reaches beyond the end of the component's memory, it only says so, at [`INPUT_REFUSED_AT`].
+pub const FUZZ: &str = "fozzy-fuzz";
+/// Where in the place of an input the host puts the number of the fuzz target (u32).
+pub const INPUT_TARGET_AT: usize = 0;
+/// Where in the place of an input the host puts its length (u32), at most [`INPUT_BYTES_MAX`].
+pub const INPUT_LENGTH_AT: usize = 4;
+/// Where in the place of an input the host puts 0, and finds 1 (u32) if there was no memory for the input.
+pub const INPUT_REFUSED_AT: usize = 8;
+/// Where in the place of an input the host puts its bytes.
+pub const INPUT_BYTES_AT: usize = 16;
+/// The longest input for which there is room, in bytes. Longer ones have to be passed through the component's interface.
+pub const INPUT_BYTES_MAX: usize = 1 << 16;
+
 /// How the state of an instrumented component is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessorLayout {
@@ -67,14 +85,27 @@ pub struct AccessorLayout {
     pub starts: bool,
     /// Whether it has [`STEPS`].
     pub steps: bool,
+    /// Where the place of an input is in the accessor's memory, in bytes; `None` when it has no [`FUZZ`].
+    pub input_at: Option<u32>,
 }
 
 impl AccessorLayout {
     /// Bytes of the accessor's memory.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        ((ACCESSOR_HEADER_BYTES + self.globals * SLOT_BYTES) as u64).next_multiple_of(u64::from(WASM_PAGE_BYTES))
+        memory_pages(self.globals, self.input_at.is_some()) * u64::from(WASM_PAGE_BYTES)
     }
+}
+
+/// Where an input is, behind the slots of so many globals.
+fn input_at(globals: usize) -> usize {
+    ACCESSOR_HEADER_BYTES + globals * SLOT_BYTES
+}
+
+/// Pages of wasm of the accessor's memory.
+fn memory_pages(globals: usize, has_input: bool) -> u64 {
+    let input = if has_input { INPUT_BYTES_AT + INPUT_BYTES_MAX } else { 0 };
+    (input_at(globals) + input).div_ceil(WASM_PAGE_BYTES as usize) as u64
 }
 
 /// A resource type of an import, and the exports that mint and drop its handles.
@@ -138,13 +169,14 @@ pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -
     let globals_of = shape.modules.iter().filter(|(_, module)| module.instance.is_some() && !module.globals.is_empty());
     let globals_of = globals_of.map(|(ordinal, module)| (ModuleOrdinal(*ordinal), module.globals.len())).collect();
     let (starts, steps) = (shape.starts, shape.step.is_some());
-    AccessorLayout { globals: module.globals, globals_of, resources, starts, steps }
+    let input_at = shape.fuzz.as_ref().map(|_| offset_u32(input_at(module.globals)));
+    AccessorLayout { globals: module.globals, globals_of, resources, starts, steps, input_at }
 }
 
 /// Core modules that have something to reach, with their instances.
 fn reached(shape: &ComponentShape) -> impl Iterator<Item = (u32, &ModuleShape)> {
-    let reached = |module: &ModuleShape| !module.globals.is_empty() || !module.memories.is_empty();
-    shape.modules.values().filter(move |module| reached(module)).filter_map(|module| Some((module.instance?, module)))
+    let reached = shape.modules.values().filter(|module| module.has_state());
+    reached.filter_map(|module| Some((module.instance?, module)))
 }
 
 fn instance_name(instance: u32) -> String {
@@ -206,8 +238,23 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     });
 
     let own = memories.len() as u32;
+    let input = shape.fuzz.as_ref().map(|FuzzEntry { run, realloc, post_return }| {
+        let i32s = |count: usize| [to::ValType::I32; 4].into_iter().take(count);
+        let (run_type, realloc_type) = (types.len(), types.len() + 1);
+        types.ty().function(i32s(3), []);
+        types.ty().function(i32s(4), i32s(1));
+        let mut import = |function: &CoreExport, ty: u32| {
+            imports.import(&instance_name(function.instance), &function.name, to::EntityType::Function(ty));
+            next += 1;
+            next - 1
+        };
+        let (run, realloc) = (import(run, run_type), import(realloc, realloc_type));
+        let post_return = post_return.as_ref().map(|function| import(function, NOTHING));
+        assert_eq!(memories, [false], "inputs are put into the only memory that there is");
+        input_function(own, input_at(globals.len()), run, realloc, post_return)
+    });
     let mut own_memory = to::MemorySection::new();
-    let pages = (ACCESSOR_HEADER_BYTES + globals.len() * SLOT_BYTES).div_ceil(WASM_PAGE_BYTES as usize) as u64;
+    let pages = memory_pages(globals.len(), input.is_some());
     own_memory.memory(to::MemoryType {
         minimum: pages,
         maximum: Some(pages),
@@ -273,6 +320,9 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     if let Some(steps) = &steps {
         define(STEPS, TWO, steps);
     }
+    if let Some(input) = &input {
+        define(FUZZ, NOTHING, input);
+    }
 
     let mut data = to::DataSection::new();
     data.active(own, &to::ConstExpr::i32_const(0), tag.header(ACCESSOR));
@@ -308,6 +358,30 @@ fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) ->
     code.if_(to::BlockType::Empty);
     code.local_get(number).i32_const(1).i32_add().local_set(number).br(1);
     code.end().end().local_get(number).end();
+    body
+}
+
+/// The body of [`FUZZ`], with an input at `at` of the memory `own` and the component's memory at index 0. Memory is asked for by
+/// `realloc` however short the input is, as wasmtime does, and what it returns may end where the component's memory ends.
+fn input_function(own: u32, at: usize, run: u32, realloc: u32, post_return: Option<u32>) -> to::Function {
+    const GUEST: u32 = 0;
+    let word = |offset: usize| to::MemArg { offset: (at + offset) as u64, align: 0, memory_index: own };
+    let (length, place) = (0, 1);
+    let mut body = to::Function::new([(2, to::ValType::I32)]);
+    let mut code = body.instructions();
+    code.i32_const(0).i32_load(word(INPUT_LENGTH_AT)).local_set(length);
+    code.i32_const(0).i32_const(0).i32_const(1).local_get(length).call(realloc).local_set(place);
+    code.local_get(place).i64_extend_i32_u().local_get(length).i64_extend_i32_u().i64_add();
+    code.memory_size(GUEST).i64_extend_i32_u().i64_const(i64::from(WASM_PAGE_BYTES)).i64_mul().i64_gt_u();
+    code.if_(to::BlockType::Empty);
+    code.i32_const(0).i32_const(1).i32_store(word(INPUT_REFUSED_AT)).return_().end();
+    code.local_get(place).i32_const(offset_u32(at + INPUT_BYTES_AT).cast_signed()).local_get(length);
+    code.memory_copy(GUEST, own);
+    code.i32_const(0).i32_load(word(INPUT_TARGET_AT)).local_get(place).local_get(length).call(run);
+    if let Some(post_return) = post_return {
+        code.call(post_return);
+    }
+    code.end();
     body
 }
 
@@ -382,6 +456,7 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
     let names = [SAVE, LOAD].map(|name| (name.to_owned(), NOTHING)).into_iter();
     let names = names.chain(resources.iter().flat_map(|resource| [(resource.make(), MINT), (resource.drop(), DROP)]));
     let names = names.chain(shape.step.is_some().then(|| (STEPS.to_owned(), TWO)));
+    let names = names.chain(shape.fuzz.is_some().then(|| (FUZZ.to_owned(), NOTHING)));
     let (mut functions, mut lifted) = (to::ComponentAliasSection::new(), to::CanonicalFunctionSection::new());
     let mut exports = to::ComponentExportSection::new();
     for (name, ty) in names {

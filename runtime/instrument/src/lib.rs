@@ -45,6 +45,7 @@ mod edges;
 mod edit;
 mod error;
 mod features;
+mod fuzz_entry;
 mod heap;
 mod helpers;
 mod languages;
@@ -75,7 +76,8 @@ mod walk;
 mod tests;
 
 pub use access::{
-    ACCESSOR_HEADER_BYTES, AccessorLayout, LOAD, MintedResource, SAVE, SLOT_BYTES, STEP_LETTER, STEP_OVER, STEPS,
+    ACCESSOR_HEADER_BYTES, AccessorLayout, FUZZ, INPUT_BYTES_AT, INPUT_BYTES_MAX, INPUT_LENGTH_AT, INPUT_REFUSED_AT,
+    INPUT_TARGET_AT, LOAD, MintedResource, SAVE, SLOT_BYTES, STEP_LETTER, STEP_OVER, STEPS,
 };
 pub use allocators::{AllocatorFunction, AllocatorRole, Allocators};
 pub use call_graph::{CallGraph, CodeFunction, CodeSite, SiteKind};

@@ -13,6 +13,7 @@
 //! Not here: reaching that state (`access`).
 
 use crate::access;
+use crate::fuzz_entry::{FuzzEntry, FuzzEntryFinder};
 use crate::map::ModuleOrdinal;
 use crate::module::ModuleRewriter;
 use std::collections::BTreeMap;
@@ -105,6 +106,13 @@ pub(crate) struct ModuleShape {
     imported_memories: u32,
 }
 
+impl ModuleShape {
+    /// Whether it has something to reach.
+    pub(crate) fn has_state(&self) -> bool {
+        !self.globals.is_empty() || !self.memories.is_empty()
+    }
+}
+
 /// What the outermost component consists of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ComponentShape {
@@ -117,6 +125,9 @@ pub(crate) struct ComponentShape {
     pub(crate) starts: bool,
     /// The function of a step, of a component that has exactly one, in a module with one memory of its own.
     pub(crate) step: Option<StepExport>,
+    /// The way into its fuzz targets, of a component with one memory.
+    pub(crate) fuzz: Option<FuzzEntry>,
+    entries: FuzzEntryFinder,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -186,6 +197,7 @@ impl ComponentShape {
     }
 
     fn in_component(&mut self, payload: &Payload<'_>) -> wasmparser::Result<()> {
+        self.entries.in_component(payload)?;
         match payload {
             Payload::InstanceSection(reader) => {
                 for instance in reader.clone() {
@@ -283,6 +295,7 @@ impl ComponentShape {
     }
 
     fn in_module(&mut self, payload: &Payload<'_>) -> wasmparser::Result<()> {
+        self.entries.in_module(self.module.expect("inside a module"), payload)?;
         match payload {
             Payload::ImportSection(reader) => {
                 for import in reader.clone().into_imports() {
@@ -392,6 +405,20 @@ impl ComponentShape {
         found
     }
 
+    /// The way into the fuzz targets, if all that it needs can be reached: the memory that inputs are put into is the only one.
+    fn find_fuzz(&self, types: TypesRef<'_>, component: &[u8]) -> Option<FuzzEntry> {
+        let instantiated = || self.modules.iter().filter(|(_, module)| module.instance.is_some());
+        let memories: Vec<bool> =
+            instantiated().flat_map(|(_, module)| &module.memories).map(|(_, wide)| *wide).collect();
+        if !self.obstacles.is_empty() || memories != [false] {
+            return None;
+        }
+        self.entries.find(types, component, |instance| {
+            let mut reached = instantiated().filter(|(_, module)| module.has_state());
+            reached.find(|(_, module)| module.instance == Some(instance)).map(|(ordinal, _)| *ordinal)
+        })
+    }
+
     /// A module has got a further memory, which belongs to its state.
     pub(crate) fn add_memory(&mut self, module: ModuleOrdinal, memory: u32) {
         if let Some(shape) = self.modules.get_mut(&module.0) {
@@ -399,8 +426,8 @@ impl ComponentShape {
         }
     }
 
-    /// The component is complete; `types` is what the validator knows of it.
-    pub(crate) fn finish(&mut self, types: &Types) {
+    /// The component, or one inside of it, is complete; `types` is what the validator knows of it.
+    pub(crate) fn finish(&mut self, types: &Types, component: &[u8]) {
         let types = types.as_ref();
         let mut known = Vec::new();
         for (instance, interface) in &self.instance_imports {
@@ -421,6 +448,7 @@ impl ComponentShape {
         // Numbers of instances are those of the outermost component, of which no part is open any more.
         if self.module.is_none() && self.components == 1 {
             self.step = self.find_step(types);
+            self.fuzz = self.find_fuzz(types, component);
         }
         self.counts = IndexCounts {
             core_modules: types.module_count(),

@@ -78,7 +78,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
         let function = match validator.payload(&payload)? {
             ValidPayload::Func(function, body) => Some((function, body)),
             ValidPayload::End(types) => {
-                shape.finish(&types);
+                shape.finish(&types, component);
                 None
             }
             _ => None,

@@ -20,6 +20,9 @@
 
 mod enter;
 
+#[cfg(test)]
+mod tests;
+
 use crate::compile::build::Build;
 use crate::compile::cache::Cache;
 use crate::compile::program::{Program, ProgramError};

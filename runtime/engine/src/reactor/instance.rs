@@ -3,6 +3,7 @@
 //! ```text
 //! accessor's memory   [tag │ slot 0 │ slot 1 …]     save: globals ─▶ slots     load: slots ─▶ globals
 //! side memories       [tag … pending … slots]       slots ─▶ globals, by the module itself when it is entered
+//! accessor's memory   [… │ target, length, bytes]   an input ─▶ the fuzz target, in one call without arguments
 //! ```
 //!
 //! Invariant: an instance whose guest has ended is never used again: its store is poisoned. Its memories are, by the next one.
@@ -25,7 +26,8 @@ use crate::run::preview1_memory::preview1_memory;
 use crate::run::trap::{InstantiationContext, ending, harness};
 use fozzy_host::{Host, Run, RunGuard, RunSlot, StepGate, SteppedCall, resource_of};
 use fozzy_instrument::{
-    ACCESSOR_HEADER_BYTES, AccessorLayout, HEADER_PENDING_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
+    ACCESSOR_HEADER_BYTES, AccessorLayout, FUZZ, HEADER_PENDING_AT, INPUT_BYTES_AT, INPUT_BYTES_MAX, INPUT_LENGTH_AT,
+    INPUT_REFUSED_AT, INPUT_TARGET_AT, LOAD, ModuleOrdinal, SAVE, SLOT_BYTES,
 };
 use fozzy_trace::facts::Facts;
 use fozzy_trace::plan::ScenarioKind;
@@ -180,6 +182,36 @@ impl StepGate for CoverageGate {
     }
 }
 
+/// What a call ends with whose guest returns memory for an input that it does not have, in wasmtime's words.
+const NO_MEMORY_FOR_INPUT: &str = "realloc return: beyond end of memory";
+
+/// The way of an input through the accessor, in a build without fuel: with it, what the accessor does would be the guest's.
+struct InputEntry {
+    /// The accessor's memory, and where the input is put there.
+    region: Arc<Region>,
+    at: usize,
+    call: TypedFunc<(), ()>,
+}
+
+impl InputEntry {
+    fn give(&self, target: u32, input: &[u8]) {
+        let length = u32::try_from(input.len()).expect("it was compared with the room that there is");
+        for (at, word) in [(INPUT_TARGET_AT, target), (INPUT_LENGTH_AT, length), (INPUT_REFUSED_AT, 0)] {
+            self.region.write(self.at + at, &word.to_le_bytes());
+        }
+        self.region.write(self.at + INPUT_BYTES_AT, input);
+    }
+
+    /// Calls the guest with the input that was given.
+    fn call(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+        self.call.call(store, ())?;
+        match self.region.bytes()[self.at + INPUT_REFUSED_AT] {
+            0 => Ok(()),
+            _ => Err(wasmtime::Error::msg(NO_MEMORY_FOR_INPUT)),
+        }
+    }
+}
+
 /// Reaches the state that is not in memories.
 struct Accessor {
     region: Arc<Region>,
@@ -190,6 +222,7 @@ struct Accessor {
     /// The globals of all modules, if these take them without a call. With fuel they do not: it would be theirs that
     /// they use for it.
     handed: Option<Vec<GlobalsHandoff>>,
+    input: Option<Arc<InputEntry>>,
     handles: GuestHandles,
     memories: GuestMemories,
     /// What the instance went on from, if nothing but memories and globals can have changed since.
@@ -324,8 +357,10 @@ impl ReactorInstance {
         let machine = |what: String| CallError::Harness(HarnessError::new(what));
         let memories = GuestMemories::new(regions, kind, &self.marks).map_err(machine)?;
         let (store, instance) = (&mut self.store, &self.instance);
+        let input = input_entry(store, instance, (&self.program, access), &region).map_err(failed)?;
         self.accessor = Some(Accessor {
             region,
+            input,
             save: instance.get_typed_func(&mut *store, SAVE).map_err(failed)?,
             load: instance.get_typed_func(&mut *store, LOAD).map_err(failed)?,
             slots: access.globals * SLOT_BYTES,
@@ -414,6 +449,16 @@ impl ReactorInstance {
         }
         let found = function.found;
         self.act(|store, _| found.call(store, arguments))
+    }
+
+    /// Calls the fuzz target of this number with `input` without the component's interface, which takes longer and does the same;
+    /// `None` when that cannot be done here.
+    #[inline]
+    pub(super) fn call_with_input(&mut self, target: u32, input: &[u8]) -> Option<Result<(), CallError>> {
+        let entry = self.accessor.as_ref()?.input.as_ref().filter(|_| input.len() <= INPUT_BYTES_MAX)?;
+        let entry = Arc::clone(entry);
+        entry.give(target, input);
+        Some(self.act(|store, _| entry.call(store)))
     }
 
     /// Lets the guest do something, watched as a call is.
@@ -619,6 +664,7 @@ impl ReactorInstance {
         }
         accessor.save = instance.get_typed_func(&mut store, SAVE).map_err(failed)?;
         accessor.load = instance.get_typed_func(&mut store, LOAD).map_err(failed)?;
+        accessor.input = input_entry(&mut store, &instance, (program, access), &accessor.region).map_err(failed)?;
         accessor.handles.begin_again(instance);
         accessor.at = None;
         (self.store, self.instance, self.id) = (store, instance, next_id());
@@ -702,6 +748,18 @@ impl ReactorInstance {
     pub(super) fn digest(&mut self) -> Result<u64, HarnessError> {
         Ok(self.capture()?.digest())
     }
+}
+
+/// How inputs go through the accessor of an instance, whose memory is `region`; `None` when they do not.
+fn input_entry(
+    store: &mut Store<Host>,
+    instance: &Instance,
+    (program, access): (&Program, &AccessorLayout),
+    region: &Arc<Region>,
+) -> wasmtime::Result<Option<Arc<InputEntry>>> {
+    let Some(at) = access.input_at.filter(|_| !program.how().fuel) else { return Ok(None) };
+    let call = instance.get_typed_func(store, FUZZ)?;
+    Ok(Some(Arc::new(InputEntry { region: Arc::clone(region), at: at as usize, call })))
 }
 
 /// The accessor's code is not the guest's, and runs although the guest's fuel may be used up. `fuel` is what is left

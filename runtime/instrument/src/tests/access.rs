@@ -146,3 +146,82 @@ fn the_step_of_a_scenario_is_taken_again_and_again() {
         assert!(!takes_steps(memory, &exports), "{memory} {exports}");
     }
 }
+
+/// A component with a fuzz target: a module with `module` in it, and `component` beside it. The type of `realloc` is given by name.
+fn targeted(module: &str, component: &str) -> InstrumentedComponent {
+    accessed(&text(&format!(
+        r#"(component
+            (import "wasi:clocks/monotonic-clock@0.2.0" (instance $clock (export "now" (func (result u64)))))
+            (core func $now (canon lower (func $clock "now")))
+            (core module $m (import "host" "now" (func $now (result i64))) (memory (export "memory") 1)
+                (type $realloc (func (param i32 i32 i32 i32) (result i32)))
+                (func $grow (export "grow") (param i32) (result i32) (memory.grow (local.get 0)))
+                {module})
+            (core instance $i (instantiate $m (with "host" (instance (export "now" (func $now))))))
+            {component})"#
+    )))
+}
+
+const RUN: &str = r#"(func (export "run") (param i32 i32 i32) (drop (call $now)))"#;
+const REALLOC: &str =
+    r#"(func (export "realloc") (type $realloc) (if (call $grow (i32.const 0)) (then unreachable)) (i32.const 0))"#;
+const POST: &str = r#"(func (export "post") (drop (call $grow (i32.const 1))))"#;
+const LIFTED: &str = r#"(func (export "run") (param "target" u32) (param "data" (list u8))
+    (canon lift (core func $i "run") (memory $i "memory") (realloc (func $i "realloc"))))"#;
+
+/// Whether inputs go through the accessor; if so, there is room for the longest one.
+fn takes_inputs(module: &str, component: &str) -> bool {
+    let output = targeted(module, component);
+    let is_exported = output.component.windows(crate::FUZZ.len()).any(|bytes| bytes == crate::FUZZ.as_bytes());
+    let access = output.access.expect("no obstacle");
+    let room = access.input_at.map(|at| access.memory_bytes() - u64::from(at) - crate::INPUT_BYTES_AT as u64);
+    assert!(room.is_none_or(|room| room >= crate::INPUT_BYTES_MAX as u64), "{room:?}");
+    assert_eq!(access.input_at.is_some(), is_exported);
+    is_exported
+}
+
+#[test]
+fn a_fuzz_target_is_called_through_the_accessor() {
+    let plain = format!("{RUN} {REALLOC}");
+    let with_post = LIFTED.replace("\"realloc\")", "\"realloc\")) (post-return (func $i \"post\")");
+    assert!(takes_inputs(&plain, LIFTED));
+    assert!(takes_inputs(&format!("{plain} {POST}"), &with_post));
+    // By the names of its types, as generators of bindings write it, and out of an interface.
+    let named = r#"(type $place u32) (type $byte u8) (type $bytes (list $byte))
+        (type $run (func (param "target" $place) (param "data" $bytes)))
+        (func $run (type $run) (canon lift (core func $i "run") (memory $i "memory") (realloc (func $i "realloc"))))
+        (instance $fuzz (export "run" (func $run))) (export "fozzy:scenario/fuzz@0.1.0" (instance $fuzz))"#;
+    assert!(takes_inputs(&plain, named));
+    // Another one of the same type could be the one that is meant.
+    assert!(!takes_inputs(&plain, &format!("{LIFTED} {}", LIFTED.replace("export \"run\"", "export \"other\""))));
+    assert!(!takes_inputs(&plain, &LIFTED.replace("list u8", "list s8")));
+    assert!(!takes_inputs(&plain, ""));
+    assert!(!takes_inputs(&format!("{plain} (memory 1)"), LIFTED));
+}
+
+#[test]
+fn a_fuzz_target_whose_memory_functions_may_call_outside_is_not_called_through_the_accessor() {
+    // Each would trap where the canonical ABI calls it.
+    let called = r#"(func $outer (type $realloc) (drop (call $now)) (i32.const 0)) (table 1 funcref) (elem (i32.const 0) func $outer)
+        (func (export "realloc") (type $realloc) (call $outer (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)))"#;
+    let through = |call: &str| called.replace("(call $outer", call);
+    let at_end = |call: &str| {
+        let before = "(i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0)";
+        called.replace(&format!("(call $outer {before})"), &format!("({call} {before} (i32.const 0))"))
+    };
+    for realloc in [
+        called.to_owned(),
+        through("(return_call $outer"),
+        at_end("call_indirect (type $realloc)"),
+        at_end("return_call_indirect (type $realloc)"),
+    ] {
+        assert!(!takes_inputs(&format!("{RUN} {realloc}"), LIFTED), "{realloc}");
+    }
+    let with_post = LIFTED.replace("\"realloc\")", "\"realloc\")) (post-return (func $i \"post\")");
+    let calling = POST.replace("(call $grow (i32.const 1))", "(call $now)");
+    assert!(!takes_inputs(&format!("{RUN} {REALLOC} {calling}"), &with_post));
+    // A function of a type that an import cannot name.
+    let together = "(rec (type $one (func (param i32 i32 i32 i32) (result i32))) (type $two (func)))";
+    let realloc = REALLOC.replace("$realloc", "$one");
+    assert!(!takes_inputs(&format!("{together} {RUN} {realloc}"), LIFTED));
+}

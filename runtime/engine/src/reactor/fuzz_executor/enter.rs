@@ -1,7 +1,8 @@
 //! Calls the entry point of a campaign, once for each execution.
 //!
 //! ```text
-//! fuzz, property   typed call of the SDK's interfaces
+//! fuzz             the input is put into the accessor's memory, which calls the target; or as a property
+//! property         typed call of the SDK's interfaces
 //! function, http   arguments are drawn, recorded, passed
 //! program          the input is put onto its computer; `wasi:cli/run`
 //! scenario         begin-sequence, all steps, end-sequence
@@ -78,8 +79,9 @@ impl EntryCall {
     /// The call before all others, if the plan has one.
     pub(super) fn warm_up(&mut self, reactor: &mut Reactor) -> Result<(), CallError> {
         match self {
+            // A restore may have to repeat it.
             EntryCall::Fuzz { run, place } if reactor.world().plan.warm_up => {
-                reactor.call(run, (*place, Arc::from([])))
+                reactor.call(run, (*place, Arc::default()))
             }
             _ => Ok(()),
         }
@@ -89,7 +91,10 @@ impl EntryCall {
     /// an end.
     pub(super) fn call(&mut self, reactor: &mut Reactor, input: &[u8]) -> Result<Option<ExecutionEnd>, CallError> {
         match self {
-            EntryCall::Fuzz { run, place } => reactor.call_last(run, (*place, Arc::from(input))).map(|()| None),
+            EntryCall::Fuzz { run, place } => {
+                let finished = reactor.finish_with_input(*place, input);
+                finished.unwrap_or_else(|| reactor.call_last(run, (*place, Arc::from(input)))).map(|()| None)
+            }
             EntryCall::Property { check, place } => reactor.call_last(check, (*place,)).map(|()| None),
             EntryCall::Function(typed) => reactor
                 .finish(|store, instance| {
