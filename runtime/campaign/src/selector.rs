@@ -89,7 +89,7 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
         let bytes = match shared.get_blob(&failure.trace) {
             Ok(Some(bytes)) => bytes,
             // An older one is better than none.
-            Ok(None) | Err(SharedStoreError::Damaged { .. }) => continue,
+            Ok(None) | Err(SharedStoreError::Damaged { .. } | SharedStoreError::NoFile { .. }) => continue,
             Err(error) => return Err(shared_store_error(error)),
         };
         let path = put_fetched(&failure.trace, &bytes, runs)?;

@@ -135,6 +135,7 @@ mod tests {
             signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
             trace,
             is_minimal: true,
+            was_shrunk: false,
             status: "still there".to_owned(),
             program: None,
             tried_at_s: None,

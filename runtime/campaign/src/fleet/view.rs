@@ -53,7 +53,7 @@ impl FleetView<'_> {
         document.warnings.clone_from(&self.collection.notes);
         let records = FleetRecords { store: self.store };
         for target in &self.collection.targets {
-            let (record, refused) = records.target(&target.id)?;
+            let (record, refused) = records.target_named(&target.id, &target.name)?;
             document.warnings.extend(refused);
             let (known, unreadable) = records.failures_and_refused(&target.id)?;
             let unreadable_failures = may_stand(&unreadable);
@@ -205,7 +205,7 @@ impl FleetView<'_> {
         let failures = self.failure_rows(target, known)?;
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
-        let (record, _) = records.target(id)?;
+        let (record, _) = records.target_named(id, &target.name)?;
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
             target: FleetTargetRow {

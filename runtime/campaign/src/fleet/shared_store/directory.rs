@@ -410,13 +410,31 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, SharedStoreError> {
 fn delete(path: &Path) -> Result<bool, SharedStoreError> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
+        Err(_) if path.is_dir() => Err(SharedStoreError::NoFile { path: path.display().to_string(), what: "a folder" }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(SharedStoreError::io("delete", path, error)),
     }
 }
 
+/// What is at a path and is no file, whose reading fails or, of a pipe, has no end.
+fn no_file(path: &Path) -> Result<Option<&'static str>, SharedStoreError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(None),
+        Ok(found) if found.is_dir() => Ok(Some("a folder")),
+        Ok(_) => Ok(Some("a pipe, a socket or a device")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(path.is_symlink().then_some("a link to what is not there"))
+        }
+        Err(error) => Err(SharedStoreError::io("read", path, error)),
+    }
+}
+
 /// A file of bounded size; `None` when there is none.
 fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreError> {
+    // Before it is opened, which waits for whoever writes to a pipe.
+    if let Some(what) = no_file(path)? {
+        return Err(SharedStoreError::NoFile { path: path.display().to_string(), what });
+    }
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

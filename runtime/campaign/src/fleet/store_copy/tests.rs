@@ -72,6 +72,7 @@ fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
         signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
         trace: Digest::of(&trace_of(times)),
         is_minimal: false,
+        was_shrunk: false,
         status: "still there".to_owned(),
         program: None,
         tried_at_s: None,
