@@ -16,8 +16,8 @@ use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecor
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, with_masked_password};
 use super::spool::WaitingFailure;
 use super::testcases::{TargetTestcases, TestcaseBytes, TestcasePage};
+use super::trace_name::STORED;
 use crate::explore::regression_status::RegressionStatus;
-use crate::selector::STORED;
 use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UncollectedRow,
