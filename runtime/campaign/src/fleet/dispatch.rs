@@ -877,8 +877,9 @@ impl Dispatcher<'_> {
         let seconds = now.as_secs();
         let busy: Vec<&str> =
             state.targets.iter().filter(|target| target.is_busy).map(|target| target.target.name.as_str()).collect();
+        let standing = state.targets_there().map(|target| target.record.estimate.failures).sum::<u64>();
         let line = format!(
-            "{}:{:02}:{:02}  {}  {}  {}  {} new  {}",
+            "{}:{:02}:{:02}  {}  {}  {} found, {standing} standing  {} new  {}",
             seconds / 3600,
             seconds / 60 % 60,
             seconds % 60,
