@@ -26,7 +26,7 @@
     return element;
   };
   // Signs that turn a text around or vanish are shown as one that is seen.
-  const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060-\u2064\u2066-\u2069]/g, "\ufffd");
   // A path that is broken between its parts, if it has to be.
   const breakable = (path) => path.split(/(?<=[/_-])|(?=\.)/).flatMap((part, place) => place ? [h("wbr", {}), part] : [part]);
   const number = (value) => value >= 1e6 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : Math.round(value).toLocaleString("en");
