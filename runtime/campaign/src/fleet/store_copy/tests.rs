@@ -296,6 +296,21 @@ fn a_record_whose_blob_is_gone_or_damaged_is_not_copied_and_that_is_said() {
     assert_eq!(said.len(), 4, "{said:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_copied_and_that_is_said() {
+    let pair = Pair::new();
+    put_failure(&pair.one, FailureState::Shrunk, failure("x", 2, &[("a", 1)]));
+    let folder = std::path::Path::new(&pair.one.place()).join("values/failures/shrunk").join(TARGET);
+    std::os::unix::fs::symlink("nowhere", folder.join("3f2a.json")).expect("linked");
+    let copied = copy_store(&pair.one, &pair.other).expect("the others are copied");
+    assert_eq!((copied.lost_total(), copied.lost.len()), (1, 1));
+    let said = &copied.lost[0];
+    assert!(said.starts_with("failures/shrunk/app-1/3f2a was not copied: "), "{said}");
+    assert!(said.contains("a link to what is not there"), "{said}");
+    assert_eq!(records(&pair.other).failures(TARGET).expect("read").len(), 1);
+}
+
 #[test]
 fn blobs_that_are_there_are_not_sent_again_and_one_that_was_changed_there_is() {
     let Pair { _folder, one, other } = Pair::new();
