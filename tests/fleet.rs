@@ -594,7 +594,10 @@ fn fleets_share_a_server_whose_failures_anybody_replays_and_a_store_moves_betwee
     there.run(&["replay", "fozzy://12"]).refuses(&["64 hexadecimal digits"]);
     // A failure is taken out of a server as out of a folder.
     let trace = format!("fozzy://{}", rows(&again, "failures", "trace")[0]);
-    let dismissed = there.run(&["store", "dismiss", &trace, "--store", &address, "--json"]).exits(0).json();
+    let named = |trace: &str| stranger.shell(&format!("FOZZY_STORE='{moved}' fozzy replay {trace}"));
+    named(&trace[..16]).exits(4);
+    named("fozzy://0123456789").refuses(&["no trace in the store", "begins with 0123456789"]);
+    let dismissed = there.run(&["store", "dismiss", &trace[..16], "--store", &address, "--json"]).exits(0).json();
     assert_eq!(dismissed["dismissed"].as_array().map(Vec::len), Some(1), "{dismissed:#}");
     there.run(&["fleet", "--collect", "--project", "shop", "--store", &address]).exits(0);
 }

@@ -176,6 +176,12 @@ const walkSingle = async (page) => {
     // Estimates that round to 100 %.
     for (const row of [...Object.values(all.targets).map((target) => target.target), ...all.fleet.targets]) {
       Object.assign(row, { chanceIfDoubled: 0.9999, chanceInMinute: 1 });
+      // Numbers that are long.
+      Object.assign(row, { executions: 237694, cpuS: 44.5, edges: 1575, edgesTotal: 17246, corpus: 9039, estimatedUndiscoveredEdges: 85 });
+    }
+    // More testcases than are shown at once.
+    for (const target of Object.values(all.targets).filter((target) => target.testcases.length)) {
+      target.testcases = Array.from({ length: 60 }, (_, number) => ({ ...target.testcases[0], name: `case${number}` }));
     }
     // The store has lost the traces.
     all.fleet.failures.forEach((failure) => { failure.traceMissing = true; });
@@ -185,9 +191,16 @@ const walkSingle = async (page) => {
   fs.writeFileSync(single, text.replace(/(<script type="application\/json" id="data">)(.*?)(<\/script>)/s, (_, begin, data, end) => begin + cut(data) + end));
   await page.goto(single.href);
   await page.locator("td", { hasText: "> 99 %" }).first().waitFor();
+  assert(await page.locator(".scroll").first().evaluate((box) => box.scrollWidth <= box.clientWidth + 1), "an overview with long numbers is cut off");
   await page.getByRole("link", { name: /parse\.wat/ }).click();
   await page.getByText("One more CPU minute finds something new with > 99 %.").waitFor();
   await page.locator(".card strong", { hasText: "> 99 %" }).waitFor();
+  // By keyboard: the others, from the first of them on.
+  assert.strictEqual(await page.locator("tr.testcase").count(), 25);
+  await page.getByRole("button", { name: "show the other 35", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelectorAll("tr.testcase").length === 60);
+  assert.strictEqual(await page.evaluate(() => [...document.querySelectorAll("tr.testcase")].findIndex((row) => row.contains(document.activeElement))), 25);
   const place = () => page.locator(".chart canvas").first().evaluate((canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const isDrawn = (at) => [0x3b, 0x82, 0xc4].every((part, channel) => Math.abs(data[at + channel] - part) < 12);

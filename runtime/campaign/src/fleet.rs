@@ -27,6 +27,7 @@ mod source_stamp;
 mod spool;
 pub mod store_copy;
 pub mod testcases;
+pub(crate) mod trace_name;
 pub mod view;
 
 pub use slice::end_with_fleet;

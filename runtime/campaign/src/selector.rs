@@ -3,7 +3,7 @@
 //! ```text
 //! run.fozzy            an existing file
 //! .fozzy/runs/1f3…/    an existing folder
-//! fozzy://3f2a…9b      a trace in the store of the project's fleet, by its digest
+//! fozzy://3f2a…9b      a trace in the store of the project's fleet, by its digest, or the beginning of it
 //! latest · last-pass · last-fail     by the order in which runs finished
 //! last-fail            where no run has failed: what stands in that store, and was found last
 //! 1f3                  a run id, or the beginning of exactly one
@@ -12,6 +12,8 @@
 use crate::error::{CampaignError, ErrorKind, at_path};
 use crate::fleet::records::{FleetFailureRecord, FleetRecords};
 use crate::fleet::shared_store::{SharedStoreError, open_store, shared_store_error};
+pub use crate::fleet::trace_name::STORED;
+use crate::fleet::trace_name::TraceName;
 use crate::store::{KeptRun, RunManifest, RunStore, TRACE_NAME, manifest_of, store_error};
 use fozzy_trace::file::{Recording, TraceError, store};
 use fozzy_trace::{Digest, Status};
@@ -40,18 +42,18 @@ pub fn trace_path(selector: &str, runs: &RunStore) -> Result<PathBuf, CampaignEr
     }
 }
 
-/// Before the digest of a trace in the store of a fleet.
-pub const STORED: &str = "fozzy://";
-
 /// A trace of the store of a fleet, as a file beside the runs.
 fn fetch(name: &str, runs: &RunStore) -> Result<PathBuf, CampaignError> {
-    let Some(digest) = Digest::parse(name) else {
-        let message = format!("{STORED}{name}: expected the digest of a trace, 64 hexadecimal digits");
+    let Some(trace) = TraceName::parse(name) else {
+        let message = format!(
+            "{STORED}{name}: expected the digest of a trace, 64 hexadecimal digits, or the first 8 of them at least"
+        );
         return Err(CampaignError::new(ErrorKind::Selector, message)
             .hint("fozzy fleet --collect lists failures with their commands"));
     };
     let place = runs.shared_place();
     let shared = open_store(&place, None).map_err(shared_store_error)?;
+    let digest = trace.find(&*shared)?;
     let bytes = shared.get_blob(&digest).map_err(shared_store_error)?;
     let bytes = bytes.ok_or_else(|| {
         let message = format!("{STORED}{name} is not in the store {}", shared.place());
@@ -89,7 +91,7 @@ fn shared_failure(selector: &str, finished: &FinishedRuns, runs: &RunStore) -> R
         let bytes = match shared.get_blob(&failure.trace) {
             Ok(Some(bytes)) => bytes,
             // An older one is better than none.
-            Ok(None) | Err(SharedStoreError::Damaged { .. }) => continue,
+            Ok(None) | Err(SharedStoreError::Damaged { .. } | SharedStoreError::NoFile { .. }) => continue,
             Err(error) => return Err(shared_store_error(error)),
         };
         let path = put_fetched(&failure.trace, &bytes, runs)?;

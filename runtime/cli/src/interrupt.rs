@@ -29,7 +29,10 @@ pub(crate) fn install() {
         }
         STOPPING.store(true, Ordering::SeqCst);
         fozzy_trace::file::store::remove_temporaries();
-        say(b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n");
+        say(match IS_FLEET.load(Ordering::SeqCst) {
+            true => b"\ninterrupted: no half-written file is left\n  what was kept stays; the same command goes on with it\n",
+            false => b"\ninterrupted: no half-written file is left\n  run the same command again; it is deterministic\n",
+        });
         process::exit(EXIT_INTERRUPTED.into());
     });
     if let Err(error) = installed {
@@ -60,6 +63,14 @@ pub(crate) fn ask_me_to_stop_at_a_call() {
 
 /// Whether what is asked to stop is a single run.
 static AT_A_CALL: AtomicBool = AtomicBool::new(false);
+
+/// What a signal ends from now on is a fleet, which goes on from what is kept, and is never the same twice.
+pub(crate) fn end_as_a_fleet() {
+    IS_FLEET.store(true, Ordering::SeqCst);
+}
+
+/// Whether it is one.
+static IS_FLEET: AtomicBool = AtomicBool::new(false);
 
 /// The same for a worker: its supervisor says it.
 pub(crate) fn ask_me_to_stop_quietly() {

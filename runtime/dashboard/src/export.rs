@@ -71,7 +71,7 @@ pub fn export(source: &DashboardSource, folder: &Path, executes: bool) -> Result
         let address = |ending: &str| format!("failures/{}.{ending}", failure.trace);
         let found = match source.trace(&failure.trace) {
             Ok(found) => found.ok_or_else(|| "it is not in the store".to_owned()),
-            Err(error @ SharedStoreError::Damaged { .. }) => Err(error.to_string()),
+            Err(error @ (SharedStoreError::Damaged { .. } | SharedStoreError::NoFile { .. })) => Err(error.to_string()),
             Err(error) => return Err(error.into()),
         };
         let trace = match found {

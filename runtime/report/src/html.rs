@@ -31,5 +31,6 @@ pub(crate) fn visible(text: &str) -> String {
 /// Characters that would turn the text around, break its lines or vanish are shown.
 fn visible_character(c: char) -> char {
     let turns = ('\u{2028}'..='\u{202e}').contains(&c) || ('\u{2066}'..='\u{2069}').contains(&c);
-    if c.is_control() || turns { '\u{fffd}' } else { c }
+    let vanishes = c == '\u{200b}' || ('\u{2060}'..='\u{2064}').contains(&c);
+    if c.is_control() || turns || vanishes { '\u{fffd}' } else { c }
 }

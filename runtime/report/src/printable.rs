@@ -119,10 +119,12 @@ fn drawing(bytes: &[u8]) -> DrawingSequence {
     }
 }
 
-/// Whether a terminal obeys a character instead of showing it: controls, and marks of the direction of text.
+/// Whether a terminal obeys a character instead of showing it: controls, marks of the direction of text, and what takes no place, by which two
+/// names look like one.
 fn is_obeyed(character: char) -> bool {
+    let vanishes = matches!(character, '\u{200b}' | '\u{2060}'..='\u{2064}');
     let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || character.is_control() && !matches!(character, '\n' | '\t')
+    turns || vanishes || character.is_control() && !matches!(character, '\n' | '\t')
 }
 
 #[cfg(test)]
@@ -137,6 +139,11 @@ mod tests {
         assert_eq!(
             printable("a\x1b]0;t\x07\u{9b}2J\rb\u{202e}c\x7f", false),
             "a\\u{1b}]0;t\\u{7}\\u{9b}2J\\u{d}b\\u{202e}c\\u{7f}"
+        );
+        assert_eq!(
+            printable("a\u{200b}b\u{2060}.wat", false),
+            "a\\u{200b}b\\u{2060}.wat",
+            "no other name looks like it"
         );
         assert_eq!(printable("windows\r\nlines\x1b", false), "windows\r\nlines\\u{1b}");
     }

@@ -83,11 +83,28 @@ impl DiffRules {
     /// Whether two calls are equal.
     pub fn same_call(&self, old: &HistoryEntry, new: &HistoryEntry) -> bool {
         let rest = |entry: &HistoryEntry| (entry.index, entry.at, entry.node, entry.decision);
-        let equal = |old: &str, new: &str| old == new || self.masked(old) == self.masked(new);
+        let is_same = (&old.asked, &old.answer) == (&new.asked, &new.answer);
         rest(old) == rest(new)
             && old.call == new.call
-            && equal(&old.asked, &new.asked)
-            && equal(&old.answer, &new.answer)
+            && (is_same || self.has_masks() && self.masked_call(old) == self.masked_call(new))
+    }
+
+    /// What a call asks and is answered, with what is masked left out, and with it the sizes of these texts: a match of another length makes
+    /// others.
+    fn masked_call(&self, entry: &HistoryEntry) -> (String, String) {
+        let asked = self.masked(&entry.asked);
+        // A write is answered with how much it has written.
+        let written = match asked {
+            Cow::Owned(_) => Some(sizes_and_rest(&entry.asked).0.to_string()),
+            Cow::Borrowed(_) => None,
+        };
+        let of = |text: Cow<'_, str>| match text {
+            Cow::Owned(text) => sizes_and_rest(&text).1,
+            Cow::Borrowed(text) => text.to_owned(),
+        };
+        let answer =
+            if written.as_deref() == Some(&*entry.answer) { MASKED.to_owned() } else { of(self.masked(&entry.answer)) };
+        (of(asked), answer)
     }
 
     /// Everything in which they differ but their calls: the first difference of each aspect of each machine.
@@ -251,9 +268,62 @@ fn excerpt(text: &str, from: usize) -> String {
     format!("{begin}{shown}{end}")
 }
 
+/// Before the size of a text in what a call asks and is answered: `"hi" (2 bytes)`.
+const BEFORE_SIZE: &str = "\" (";
+/// Behind it.
+const BEHIND_SIZE: &str = " bytes)";
+
+/// The sum of the sizes of texts, and what is left without them.
+fn sizes_and_rest(shown: &str) -> (u64, String) {
+    let (mut sum, mut kept, mut rest) = (0_u64, String::new(), shown);
+    while let Some((before, behind)) = rest.split_once(BEFORE_SIZE) {
+        kept.push_str(before);
+        kept.push_str(BEFORE_SIZE);
+        rest = behind;
+        if let Some((digits, _)) = behind.split_once(BEHIND_SIZE)
+            && let Ok(size) = digits.parse::<u64>()
+        {
+            sum = sum.saturating_add(size);
+            rest = &behind[digits.len()..];
+        }
+    }
+    kept.push_str(rest);
+    (sum, kept)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fozzy_trace::{Instant, NodeId};
+
+    #[test]
+    fn the_sizes_of_a_masked_text_are_masked_with_it_and_no_others() {
+        let call = |asked: &str, answer: &str| HistoryEntry {
+            index: 7,
+            at: Instant(9),
+            node: NodeId(0),
+            call: "fd_write".to_owned(),
+            asked: asked.to_owned(),
+            answer: answer.to_owned(),
+            decision: false,
+        };
+        let is_same = |masks: &[&str], old: (&str, &str), new: (&str, &str)| {
+            let masks: Vec<String> = masks.iter().map(ToString::to_string).collect();
+            let rules = DiffRules::new(&[], &masks).expect("patterns");
+            rules.same_call(&call(old.0, old.1), &call(new.0, new.1))
+        };
+        let (long, short) = ((r#"1, "dice=24" (7 bytes)"#, "7"), (r#"1, "die=24" (6 bytes)"#, "6"));
+        assert!(is_same(&[], long, long) && !is_same(&[], long, short));
+        assert!(is_same(&["dic?e="], long, short));
+        assert!(!is_same(&["dic?e"], long, (r#"1, "die=25" (6 bytes)"#, "6")), "what is not masked counts");
+        assert!(!is_same(&["other"], long, short));
+        assert!(!is_same(&["dic?e="], long, (short.0, "5")), "less was written");
+        // Of several texts, and in an answer.
+        let two = (r#"["a1" (2 bytes), "b" (1 bytes)]"#, "3");
+        assert!(is_same(&["a[0-9]+"], two, (r#"["a123" (4 bytes), "b" (1 bytes)]"#, "5")));
+        assert!(is_same(&["a[0-9]+"], ("4", r#"ok("a1" (2 bytes))"#), ("4", r#"ok("a123" (4 bytes))"#)));
+        assert!(!is_same(&["a[0-9]+"], ("4", "2"), ("4", "3")));
+    }
 
     fn output(text: &str) -> StreamOutput {
         let mut stream = StreamOutput::default();

@@ -13,8 +13,8 @@
 use super::named_blobs::delete_unnamed;
 use super::records::{FailureState, FleetRecords, StoredFailure};
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, StoreLease, is_on_server, shared_store_error};
+use super::trace_name::{STORED, TraceName};
 use crate::error::{CampaignError, ErrorKind};
-use crate::selector::STORED;
 use fozzy_report::fleet::DismissedFailureRow;
 use fozzy_trace::Digest;
 use std::collections::BTreeSet;
@@ -35,12 +35,13 @@ enum FailureName {
 }
 
 impl FailureName {
-    /// Reads `fozzy://DIGEST`, the digest alone, the file of a trace in a folder's store, or the key of a record.
-    fn parse(text: &str) -> Result<FailureName, CampaignError> {
+    /// Reads `fozzy://DIGEST`, the digest alone, the beginning of one in this store, the file of a trace in a folder's store, or the key of a
+    /// record.
+    fn parse(text: &str, store: &dyn SharedStore) -> Result<FailureName, CampaignError> {
         let digest = text.strip_prefix(STORED).unwrap_or(text);
         let stem = Path::new(text).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if let Some(digest) = Digest::parse(digest).or_else(|| Digest::parse(stem)) {
-            return Ok(FailureName::Trace(digest));
+        if let Some(trace) = TraceName::parse(digest).or_else(|| Digest::parse(stem).map(TraceName::Whole)) {
+            return trace.find(store).map(FailureName::Trace);
         }
         let parts: Vec<&str> = text.split('/').collect();
         if let ["failures", state, _, _] = parts[..]
@@ -69,7 +70,7 @@ impl FailureName {
 /// # Errors
 /// When one of them is not there, a worker holds the records of a target, or the store does not answer.
 pub fn dismiss(store: &dyn SharedStore, named: &[String]) -> Result<Vec<DismissedFailureRow>, CampaignError> {
-    let names = named.iter().map(|text| FailureName::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    let names = named.iter().map(|text| FailureName::parse(text, store)).collect::<Result<Vec<_>, _>>()?;
     let records = FleetRecords { store };
     let stored = || records.stored_failures().map_err(shared_store_error);
     let known = stored()?;
@@ -135,6 +136,7 @@ mod tests {
             signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
             trace,
             is_minimal: true,
+            was_shrunk: false,
             status: "still there".to_owned(),
             program: None,
             tried_at_s: None,
@@ -182,7 +184,8 @@ mod tests {
         let held = store.acquire(&StoreKey::new(&["records", "app-2"]), "a worker").expect("asked").expect("free");
         assert!(refused(&[format!("{STORED}{two}")]).contains("a worker holds them"));
         drop(held);
-        dismiss(&[format!("{STORED}{two}")]).expect("it goes");
+        // The beginning of it is enough.
+        dismiss(&[format!("{STORED}{}", two.short())]).expect("it goes");
         assert!(left() == 0 && store.blobs().expect("listed").is_empty());
     }
 }

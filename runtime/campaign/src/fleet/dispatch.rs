@@ -17,7 +17,7 @@ use super::collector::FleetCollector;
 use super::discovery::{FleetCollection, FleetTarget, build_of};
 use super::division::{DiscoveryEstimate, TimeDivision, first_slice_max};
 use super::exchange::CorpusExchange;
-use super::records::{FailureState, FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
+use super::records::{FleetFailureRecord, FleetRecords, FleetWorkerRecord, TargetRecord};
 use super::shared_store::{
     SharedStore, StoreKey, StoreLease, WatchedStore, is_on_server, shared_store_error as store_error,
 };
@@ -614,7 +614,7 @@ impl Dispatcher<'_> {
         let records = FleetRecords { store: &self.store };
         let (mut state, mut warnings) = (self.lock(), Vec::new());
         for target in &mut state.targets {
-            let known = records.target(&target.target.id).map_err(store_error);
+            let known = records.target_named(&target.target.id, &target.target.name).map_err(store_error);
             let Some((record, refused)) = self.unless_away(known)? else { break };
             warnings.extend(refused);
             // Whoever starts a fleet has mended what was wrong with the machine.
@@ -899,8 +899,9 @@ impl Dispatcher<'_> {
         let seconds = now.as_secs();
         let busy: Vec<&str> =
             state.targets.iter().filter(|target| target.is_busy).map(|target| target.target.name.as_str()).collect();
+        let standing = state.targets_there().map(|target| target.record.estimate.failures).sum::<u64>();
         let line = format!(
-            "{}:{:02}:{:02}  {}  {}  {}  {} new  {}",
+            "{}:{:02}:{:02}  {}  {}  {} found, {standing} standing  {} new  {}",
             seconds / 3600,
             seconds / 60 % 60,
             seconds % 60,
@@ -964,7 +965,7 @@ impl Dispatcher<'_> {
             }
         }
         for target in new.into_values() {
-            let known = FleetRecords { store: &self.store }.target(&target.id).map_err(store_error);
+            let known = FleetRecords { store: &self.store }.target_named(&target.id, &target.name).map_err(store_error);
             let (record, refused) = self.unless_away(known)?.unwrap_or_default();
             self.warn(refused.into_iter().collect());
             say(format!("new: {}", printable_line(&target.name)));
@@ -1125,7 +1126,8 @@ impl Dispatcher<'_> {
         };
         // Another fleet may have worked on it since. The store does not have the slices that wait for a held record.
         if !self.spool.is_held(&target.id)
-            && let Some((known, refused)) = self.unless_away(records.target(&target.id).map_err(store_error))?
+            && let Some((known, refused)) =
+                self.unless_away(records.target_named(&target.id, &target.name).map_err(store_error))?
         {
             record = TargetRecord { troubles: record.troubles, ..known };
             self.warn(refused.into_iter().collect());
@@ -1370,11 +1372,7 @@ impl Dispatcher<'_> {
                     status.word().clone_into(&mut failure.status);
                     (failure.program, failure.untried) = (Some(program), None);
                     failure.tried_at_s = Some(unix_seconds());
-                    match (status, state) {
-                        (RegressionStatus::Fixed, _) => FailureState::Fixed,
-                        (_, FailureState::Fixed) if status.is_failure() => FailureState::Shrunk,
-                        (_, state) => state,
-                    }
+                    failure.state_after(status, state)
                 }
             };
             records.put_failure(&target.id, state, &failure).map_err(store_error)?;

@@ -318,6 +318,9 @@ pub struct FleetFailureRecord {
     /// Whether that is as small as it gets. One that was made smaller, and may become smaller still, is not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_minimal: bool,
+    /// Of one that is fixed: whether it was made smaller before that, which it is again when it comes back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_shrunk: bool,
     /// How it stands on the program of today: `still there`, `fixed`, `fails otherwise`, `stale`.
     pub status: String,
     /// The program that this was seen on.
@@ -349,6 +352,25 @@ impl FleetFailureRecord {
     #[must_use]
     pub fn stands(&self, state: FailureState) -> bool {
         state != FailureState::Fixed && self.status != RegressionStatus::Stale.word()
+    }
+
+    /// Its state from here on, by how its trace, which stays, stands on the program of today.
+    pub(super) fn state_after(&mut self, status: RegressionStatus, state: FailureState) -> FailureState {
+        match (status, state) {
+            (RegressionStatus::Fixed, FailureState::Fixed) => FailureState::Fixed,
+            (RegressionStatus::Fixed, _) => {
+                self.was_shrunk = state == FailureState::Shrunk;
+                FailureState::Fixed
+            }
+            (_, FailureState::Fixed) if status.is_failure() => self.state_again(),
+            _ => state,
+        }
+    }
+
+    /// The state of one that was fixed, and fails again: what its trace was before that.
+    pub(super) fn state_again(&mut self) -> FailureState {
+        let is_shrunk = std::mem::take(&mut self.was_shrunk) || self.is_minimal;
+        if is_shrunk { FailureState::Shrunk } else { FailureState::Unshrunk }
     }
 }
 
@@ -445,6 +467,24 @@ impl FleetRecords<'_> {
         let (found, refused) = self.read::<TargetRecord>(&key)?;
         let record = found.unwrap_or_default();
         Ok((TargetRecord { estimate: record.estimate.sound(), ..record }, refused))
+    }
+
+    /// The same of a target with this name. The record of another one, as of a file that was put in its place, says nothing of it.
+    pub(super) fn target_named(
+        &self,
+        id: &str,
+        name: &str,
+    ) -> Result<(TargetRecord, Option<String>), SharedStoreError> {
+        let (record, refused) = self.target(id)?;
+        if record.name.is_empty() || record.name == name {
+            return Ok((record, refused));
+        }
+        let (key, place) = (StoreKey::new(&["targets", id]), self.store.place());
+        let why = format!(
+            "{key} in {place} is damaged: it is the record of {}, and not of {name}; the next slice begins a new one",
+            record.name
+        );
+        Ok((TargetRecord::default(), Some(why)))
     }
 
     /// Keeps what is known of a target.
@@ -571,7 +611,11 @@ impl FleetRecords<'_> {
     }
 
     fn read<T: DeserializeOwned>(&self, key: &StoreKey) -> Result<(Option<T>, Option<String>), SharedStoreError> {
-        let Some(bytes) = self.store.get(key)? else { return Ok((None, None)) };
+        let bytes = match self.store.get(key) {
+            Err(error @ SharedStoreError::NoFile { .. }) => return Ok((None, Some(error.to_string()))),
+            found => found?,
+        };
+        let Some(bytes) = bytes else { return Ok((None, None)) };
         Ok(match serde_json::from_slice(&bytes) {
             Ok(record) => (Some(record), None),
             Err(error) => (None, Some(format!("{key} in {} cannot be read: {error}", self.store.place()))),
@@ -626,6 +670,79 @@ mod tests {
             assert_eq!((document.status, document.failures.len()), (status, 0));
         }
         assert!(FleetRecords { store: &store }.failures("app-1").expect("it answers").is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_as_the_record_of_a_failure_is_no_pass() {
+        use crate::fleet::discovery::{FleetCollection, FleetTarget, FleetTargetKind};
+        use crate::fleet::view::FleetView;
+        use fozzy_trace::Status;
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let target = FleetTarget::app(FleetTargetKind::Explore);
+        let collection = FleetCollection { targets: vec![target], ..FleetCollection::default() };
+        let record = TargetRecord { executions: 1, ..TargetRecord::default() };
+        FleetRecords { store: &store }.put_target("app-1", &record).expect("kept");
+        let view = FleetView { store: &store, collection: &collection, named: None };
+        assert_eq!(view.document().expect("it answers").status, Status::Pass);
+        let failures = folder.path().join("values/failures/shrunk/app-1");
+        std::fs::create_dir_all(&failures).expect("made");
+        std::os::unix::fs::symlink("nowhere", failures.join("3f2a.json")).expect("linked");
+        let document = view.document().expect("it answers");
+        assert_eq!((document.status, document.unreadable_failures), (Status::Error, 1));
+        let note = document.warnings.first().expect("a note");
+        assert!(note.contains("a link to what is not there") && note.contains("failures/shrunk/app-1/3f2a"), "{note}");
+    }
+
+    #[test]
+    fn the_record_of_another_target_in_its_place_says_nothing_and_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
+        let records = FleetRecords { store: &store };
+        for (name, executions, is_refused) in [("app.wasm", 7, false), ("", 7, false), ("other.wasm", 0, true)] {
+            let record = TargetRecord { name: name.to_owned(), executions: 7, ..TargetRecord::default() };
+            records.put_target("app-1", &record).expect("kept");
+            let (found, refused) = records.target_named("app-1", "app.wasm").expect("read");
+            assert_eq!((found.executions, refused.is_some()), (executions, is_refused), "{name}");
+            assert!(refused.is_none_or(|why| why.contains("is damaged: it is the record of other.wasm")));
+        }
+    }
+
+    #[test]
+    fn a_failure_that_comes_back_is_shrunk_only_if_it_was_that_before() {
+        let failure = |is_minimal| FleetFailureRecord {
+            target: "app.wasm".to_owned(),
+            signature: FailureSignature { kind: fozzy_trace::FindingKind::Panic, site: "x".to_owned() },
+            trace: Digest::of(b"a trace"),
+            is_minimal,
+            was_shrunk: false,
+            status: RegressionStatus::StillThere.word().to_owned(),
+            program: None,
+            tried_at_s: None,
+            untried: None,
+            times: 1,
+            found_at: "2026".to_owned(),
+            counted: CountedSlices::default(),
+            news_of: None,
+            others: OtherFields::new(),
+        };
+        for (was, is_minimal) in
+            [(FailureState::Unshrunk, false), (FailureState::Shrunk, false), (FailureState::Shrunk, true)]
+        {
+            let mut record = failure(is_minimal);
+            let mut state = record.state_after(RegressionStatus::StillThere, was);
+            assert_eq!(state, was);
+            // Twice, as two changes of its program.
+            for _ in 0..2 {
+                state = record.state_after(RegressionStatus::Fixed, state);
+                assert_eq!(state, FailureState::Fixed);
+            }
+            let text = serde_json::to_vec(&record).expect("JSON");
+            let mut record: FleetFailureRecord = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(record.state_after(RegressionStatus::Stale, state), FailureState::Fixed);
+            assert_eq!(record.state_after(RegressionStatus::StillThere, state), was);
+        }
     }
 
     #[test]

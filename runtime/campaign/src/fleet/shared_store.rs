@@ -121,8 +121,15 @@ pub trait SharedStore: Send + Sync {
     /// Whether a value directly in one of these folders has this text in it.
     fn has_text(&self, folders: &[StoreKey], text: &str) -> Result<bool, SharedStoreError> {
         for folder in folders {
-            if self.values(folder)?.iter().any(|(_, value)| String::from_utf8_lossy(value).contains(text)) {
-                return Ok(true);
+            for name in self.list(folder)? {
+                let value = match self.get(&folder.join(&name)) {
+                    // It says nothing.
+                    Err(SharedStoreError::NoFile { .. }) => None,
+                    found => found?,
+                };
+                if value.is_some_and(|value| String::from_utf8_lossy(&value).contains(text)) {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
@@ -150,7 +157,7 @@ pub trait SharedStore: Send + Sync {
     /// Several at once; `None` for what is not kept or is not what its name says.
     fn get_blobs(&self, names: &[Digest]) -> Result<Vec<Option<Vec<u8>>>, SharedStoreError> {
         let get = |name: &Digest| match self.get_blob(name) {
-            Err(SharedStoreError::Damaged { .. }) => Ok(None),
+            Err(SharedStoreError::Damaged { .. } | SharedStoreError::NoFile { .. }) => Ok(None),
             found => found,
         };
         names.iter().map(get).collect()
@@ -357,6 +364,14 @@ pub enum SharedStoreError {
         /// What.
         path: String,
     },
+    /// Something else is where a file was kept.
+    #[error("{path} is {what}, and no file: delete it")]
+    NoFile {
+        /// Where.
+        path: String,
+        /// What is there.
+        what: &'static str,
+    },
 }
 
 impl SharedStoreError {
@@ -396,7 +411,7 @@ pub fn shared_store_error(error: SharedStoreError) -> CampaignError {
         ),
         SharedStoreError::Io { path, .. } if path.contains("://") => None,
         SharedStoreError::Io { .. } => Some(FREE_DISK),
-        SharedStoreError::Size { .. } | SharedStoreError::Damaged { .. } => None,
+        SharedStoreError::Size { .. } | SharedStoreError::Damaged { .. } | SharedStoreError::NoFile { .. } => None,
     };
     let told = CampaignError::new(ErrorKind::Store, error.to_string());
     match hint {

@@ -676,7 +676,7 @@ impl Spool {
         (worker, number): (&str, u64),
     ) -> Result<MergedSlice, CampaignError> {
         let records = FleetRecords { store };
-        let (mut record, refused) = records.target(&slice.target).map_err(store_error)?;
+        let (mut record, refused) = records.target_named(&slice.target, &slice.name).map_err(store_error)?;
         let mut merged = MergedSlice { warnings: refused.into_iter().collect(), ..MergedSlice::default() };
         let mut known = records.failures(&slice.target).map_err(store_error)?;
         let is_of_today = slice.is_of_today(&record);
@@ -705,11 +705,17 @@ impl Spool {
                 let is_lost = !is_better && failure.trace.is_some() && blob(store, before)?.is_none();
                 if is_better || is_lost {
                     let moved = self.move_trace(store, failure)?;
+                    let again = (is_back && *was == FailureState::Fixed).then(|| old.state_again());
                     old.trace = moved.unwrap_or(before);
                     old.is_minimal = if moved.is_some() { failure.is_minimal } else { old.is_minimal && !is_back };
                     // What is fixed stays so.
                     let is_moved = moved.is_some() && *was != FailureState::Fixed;
-                    *was = if is_better || is_moved { state } else { *was };
+                    *was = match again {
+                        // Its trace is that of before.
+                        Some(again) if moved.is_none() => again,
+                        _ if is_better || is_moved => state,
+                        _ => *was,
+                    };
                 }
                 if is_of_today {
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
@@ -745,6 +751,7 @@ impl Spool {
                 signature: failure.signature.clone(),
                 trace,
                 is_minimal: failure.is_minimal,
+                was_shrunk: false,
                 status: RegressionStatus::StillThere.word().to_owned(),
                 program: slice.searched(),
                 tried_at_s: None,

@@ -90,13 +90,27 @@ pub fn copy_store(from: &dyn SharedStore, to: &dyn SharedStore) -> Result<Copied
     for folder in from.folders()? {
         for name in from.list(&folder)? {
             let key = folder.join(&name);
-            let Some(value) = from.get(&key)? else { continue };
-            merge.copied.bytes += value.len() as u64;
+            let value = match from.get(&key) {
+                Err(error @ SharedStoreError::NoFile { .. }) => Err(error.to_string()),
+                found => match found? {
+                    Some(value) => Ok(value),
+                    None => continue,
+                },
+            };
+            merge.copied.bytes += value.as_ref().map_or(0, |value| value.len() as u64);
             let kind = key.parts().first().cloned().unwrap_or_default();
             let row = kinds.entry(kind.clone()).or_insert_with(|| CopiedKindRow { kind, ..CopiedKindRow::default() });
-            match merge.copy(&key, &value)? {
+            let outcome = match &value {
+                Ok(value) => merge.copy(&key, value)?,
+                Err(why) => CopyOutcome::Lost(why.clone()),
+            };
+            let has_changed = match (&outcome, &value) {
+                (CopyOutcome::Lost(_), Ok(value)) => from.get(&key)?.as_ref() != Some(value),
+                _ => false,
+            };
+            match outcome {
                 // What a fleet has changed meanwhile is for the next copy.
-                CopyOutcome::Lost(_) if from.get(&key)?.as_ref() != Some(&value) => row.left += 1,
+                CopyOutcome::Lost(_) if has_changed => row.left += 1,
                 CopyOutcome::Lost(why) => {
                     row.lost += 1;
                     if merge.copied.lost.len() < LOST_SAID_MAX {

@@ -16,8 +16,8 @@ use super::records::{FailureState, FleetFailureRecord, FleetRecords, TargetRecor
 use super::shared_store::{SharedStore, SharedStoreError, StoreKey, with_masked_password};
 use super::spool::WaitingFailure;
 use super::testcases::{TargetTestcases, TestcaseBytes, TestcasePage};
+use super::trace_name::STORED;
 use crate::explore::regression_status::RegressionStatus;
-use crate::selector::STORED;
 use crate::wall_clock::is_recent;
 use fozzy_report::fleet::{
     FleetDocument, FleetFailureRow, FleetTargetDocument, FleetTargetRow, FleetWorkerRow, UNTRIED, UncollectedRow,
@@ -53,7 +53,7 @@ impl FleetView<'_> {
         document.warnings.clone_from(&self.collection.notes);
         let records = FleetRecords { store: self.store };
         for target in &self.collection.targets {
-            let (record, refused) = records.target(&target.id)?;
+            let (record, refused) = records.target_named(&target.id, &target.name)?;
             document.warnings.extend(refused);
             let (known, unreadable) = records.failures_and_refused(&target.id)?;
             let unreadable_failures = may_stand(&unreadable);
@@ -209,7 +209,7 @@ impl FleetView<'_> {
         let failures = self.failure_rows(target, known)?;
         let testcases = TargetTestcases { store: self.store, target, base_dir };
         let TestcasePage { rows, total, folder } = testcases.page(from)?;
-        let (record, _) = records.target(id)?;
+        let (record, _) = records.target_named(id, &target.name)?;
         Ok(Some(FleetTargetDocument {
             schema_version: "fozzy.fleet_target.v1".to_owned(),
             target: FleetTargetRow {

@@ -8,6 +8,7 @@ use crate::context::{Context, exit_as_told};
 use crate::error::{CliError, ErrorKind};
 use crate::fleet_place::FleetPlace;
 use crate::gates::passed_on;
+use crate::interrupt;
 use fozzy_campaign::fleet::collector::FleetCollector;
 use fozzy_campaign::fleet::discovery::FleetScope;
 use fozzy_campaign::fleet::dismissal;
@@ -26,6 +27,7 @@ pub(crate) fn fleet(context: &Context, args: &FleetArgs) -> Result<ExitCode, Cli
         return Err(CliError::new(ErrorKind::Usage, "--no-store: a fleet keeps what it finds")
             .hint("leave it out; --store DIR says where"));
     }
+    interrupt::end_as_a_fleet();
     let seed = seed(context, args.seed);
     let place = FleetPlace { store: args.store.as_deref(), project: args.project.as_deref() };
     let store = if args.collect { place.open(context)? } else { place.join(context)? };
@@ -84,7 +86,7 @@ pub(crate) fn copy(context: &Context, args: &StoreCopyArgs) -> Result<ExitCode, 
     if !args.merge && !to.folders().map_err(shared_store_error)?.is_empty() {
         let message = format!("{} is not empty", to.place());
         return Err(CliError::new(ErrorKind::Usage, message)
-            .hint("--merge adds what it does not have; a note says where that is not known"));
+            .hint("--merge adds what is not there yet; of counts that cannot be added, the larger one stays, and a note names their target"));
     }
     let copied = copy_store(&*from, &*to).map_err(store_copy_error)?;
     let (counts, lost) = ((copied.blobs, copied.bytes), copied.lost_total());

@@ -26,12 +26,16 @@
     return element;
   };
   // Signs that turn a text around or vanish are shown as one that is seen.
-  const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  const visible = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028-\u202e\u2060-\u2064\u2066-\u2069]/g, "\ufffd");
+  // A path that is broken between its parts, if it has to be.
+  const breakable = (path) => path.split(/(?<=[/_-])|(?=\.)/).flatMap((part, place) => place ? [h("wbr", {}), part] : [part]);
   const number = (value) => value >= 1e6 ? new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(value) : Math.round(value).toLocaleString("en");
   const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
   const seconds = (s) => s < 90 ? `${s.toFixed(s < 10 ? 1 : 0)} s` : s < 5400 ? `${Math.round(s / 60)} min` : s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${Math.round(s / 86400)} d`;
   // Files may be read years later: they have dates.
   const since = (at) => !at ? "-" : fixed ? `${at.slice(0, 16).replace("T", " ")} UTC` : `${seconds(Math.max(0, (Date.now() - Date.parse(at)) / 1000))} ago`;
+  // The same in a narrow column: the date, and below it the time.
+  const moment = (at) => !at || !fixed ? since(at) : [h("div", {}, at.slice(0, 10)), h("div", { class: "faint" }, since(at).slice(11))];
   const percent = (part) => part === undefined || part === null ? "-" : part > 0 && part < 0.01 ? "< 1 %" : part < 1 && part >= 0.995 ? "> 99 %" : `${Math.round(part * 100)} %`;
   // An estimate is never sure that something comes.
   const estimate = (part) => part >= 0.995 ? "> 99 %" : percent(part);
@@ -63,8 +67,8 @@
   const KEPT = "Edges that the search tells apart, in libraries too; the others follow from them.";
   // The columns of the overview: key, head, what it is sorted by, the cell, whether it is a number, and what it is in a sentence.
   const COLUMNS = [
-    ["name", "target", (t) => t.name, (t) => h("a", { href: `#/target/${t.id}`, class: "row" }, t.name), "name"],
-    ["kind", "by", (t) => t.kind, (t) => t.kind, "wide"],
+    ["name", "target", (t) => t.name, (t) => h("a", { href: `#/target/${t.id}`, class: "row" }, breakable(t.name)), "name"],
+    ["kind", "by", (t) => t.kind, (t) => t.kind, "wide one"],
     ["state", "state", (t) => stateOf(t)[1], (t) => word(...stateOf(t)), ""],
     ["failures", "failures", (t) => t.failures, (t) => t.failures ? number(t.failures) : "-", "n"],
     ["executions", "executions", (t) => t.executions, (t) => number(t.executions), "n"],
@@ -72,7 +76,7 @@
     ["cpu", "CPU time", (t) => t.cpuS, (t) => seconds(t.cpuS), "n"],
     ["edges", "edges", (t) => t.edgesTotal ? t.edges / t.edgesTotal : 0, (t) => [t.edgesTotal ? `${number(t.edges)} / ${number(t.edgesTotal)}` : "-", bar(t.edges, t.edgesTotal)], "n", KEPT],
     ["corpus", "corpus", (t) => t.corpus, (t) => number(t.corpus), "n wide"],
-    ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => since(t.newsAt), "n"],
+    ["new", "new", (t) => Date.parse(t.newsAt) || 0, (t) => moment(t.newsAt), "n"],
     ["left", "more if doubled", (t) => t.chanceIfDoubled ?? -1, (t) => [estimate(t.chanceIfDoubled), undiscovered(t) ? h("div", { class: "faint" }, counted(undiscovered(t), "edge")) : null], "n",
       "The chance that as much again finds something new, and edges that can be reached and were not, at least (Chao's estimate)."],
   ];
@@ -105,7 +109,7 @@
         card(number(standing), standing === 1 ? "failure stands" : "failures stand", standing ? "bad" : "good"),
         card(number(sum((target) => target.executions)), "executions"),
         card(seconds(sum((target) => target.cpuS)), "CPU time"),
-        card(news ? since(news) : "-", "last new behaviour"),
+        card(moment(news), "last new behaviour"),
         card(number(fleet.workers.filter(isAtWork).length), "fleets at work"));
   };
 
@@ -298,9 +302,10 @@
       h("h1", {}, "Patches"),
       h("p", { class: "faint" }, `Download one, and apply it in the project's folder${fixed ? "; paths are from the folder of these pages" : ""}. Testcases have theirs in the corpus of their target. A failure's plan is in its trace; there is no file of it.`),
       h("div", { class: "tools" }, search("Search patches"), h("span", { class: "faint" }, `${number(rows.length)} ${rows.length === 1 ? "patch" : "patches"}`)),
-      rows.length ? table([h("th", {}, "patch"), h("th", {}, "target"), h("th", {}, "what it does"), h("th", {}, "command")],
-        rows.map(([failure, [address, label, does, file]]) => h("tr", {}, h("td", {}, h("a", { class: "row", href: address, download: true }, label)), h("td", { class: "name" }, failure.target),
-          h("td", { class: "why" }, does), h("td", { class: "mono name" }, `git apply ${file}`))))
+      rows.length ? table([h("th", {}, "patch and target"), h("th", {}, "what it does")],
+        rows.map(([failure, [address, label, does, file]]) => h("tr", {},
+          h("td", { class: "name" }, h("a", { class: "row", href: address, download: true }, label), h("div", { class: "faint" }, breakable(failure.target))),
+          h("td", { class: "why" }, h("div", {}, does), h("div", { class: "mono" }, `git apply ${file}`)))))
         : h("p", { class: "empty" }, fleet.failures.length ? "No patch has this in its words." : "Nothing has failed."),
     ];
   };
@@ -359,7 +364,7 @@
     h("h2", {}, `Collected (${fleet.targets.length})`),
     fleet.targets.length ? [h("p", { class: "faint" }, "First each target has one short slice. Then a target has the more of the time the more its slices add to what is known of it, and less while a failure of it stands. Each has a tenth of an even share at least."),
       table([h("th", {}, "target"), h("th", {}, "searched by"), h("th", { class: "n" }, "CPU time"), h("th", { class: "n", title: "How much a minute of CPU time adds to what is known, in tenths of that, estimated, the latest counting most; a quarter of it where a failure stands: the more, the more time." }, "growth per CPU min"), h("th", {}, "last trouble")],
-        fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, target.name)), h("td", {}, target.kind),
+        fleet.targets.map((target) => h("tr", {}, h("td", { class: "name" }, h("a", { class: "row", href: `#/target/${target.id}` }, breakable(target.name))), h("td", {}, target.kind),
           h("td", { class: "n" }, seconds(target.cpuS)), h("td", { class: "n" }, target.slices ? (60 * target.rate).toFixed(1) : "-"), h("td", { class: "mono why" }, target.trouble || "-"))))]
       : h("p", { class: "empty" }, "No target was found."),
   ];
@@ -422,9 +427,10 @@
   };
 
   // Testcases: a page of them, and the bytes of the one that is opened. Where they are is in the address: #/target/ID/FROM/NAME.
-  const PAGE_ROWS = 200, HEX_BYTES_MAX = 4096, HEX_LINE = 16;
+  // Of a page the first rows are shown, and the others when somebody asks for them: below them is nothing that one would have to scroll to.
+  const PAGE_ROWS = 200, ROWS_FIRST = 25, HEX_BYTES_MAX = 4096, HEX_LINE = 16;
   const fromOf = () => { const from = Number(place()[2] || 0); return Number.isSafeInteger(from) && from > 0 ? from : 0; };
-  let opened = null;
+  let opened = null, unfolded = "";
   const open = async (address) => {
     const mine = opened = { address };
     try {
@@ -467,14 +473,23 @@
     const to = (from, name) => `#/target/${encodeURIComponent(target.id)}/${from}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
     const pages = fixed ? null : [from > 0 ? h("a", { class: "row", href: to(Math.max(0, from - PAGE_ROWS)) }, "← the ones before") : null,
       testcases.length && from + PAGE_ROWS < testcasesTotal ? h("a", { class: "row", href: to(from + PAGE_ROWS) }, "the next ones →") : null];
+    const page = `${target.id}/${from}`, whole = unfolded === page || testcases.length <= ROWS_FIRST || testcases.findIndex((row) => row.name === name) >= ROWS_FIRST;
+    const unfold = () => {
+      unfolded = page;
+      draw(true);
+      // The button is gone: who has pressed it goes on at the first row that it has brought.
+      const next = main.querySelectorAll("tr.testcase")[ROWS_FIRST];
+      if (next) (next.querySelector("a") || next).focus({ preventScroll: true });
+    };
     return [h("h2", {}, "Corpus"),
       h("p", { class: "tools" }, h("span", { class: "faint" }, `${corpusPath || fleet.store}: ${testcases.length ? `${number(from + 1)} to ${number(end)} of ` : ""}${counted(testcasesTotal, "testcase")}, ${corpusPath ? "the latest first" : "by name"}.`), pages),
       table([h("th", {}, "testcase"), h("th", { class: "n" }, "bytes"), h("th", {}, "begins with")],
-        testcases.flatMap((row) => [
-          h("tr", {}, h("td", { class: "mono" }, row.command ? h("a", { class: "row", href: to(from, row.name), title: visible(row.name), "aria-expanded": String(row.name === name) }, row.name.slice(0, 16)) : row.name.slice(0, 16)),
-            h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, row.begins)),
+        (whole ? testcases : testcases.slice(0, ROWS_FIRST)).flatMap((row) => [
+          h("tr", { class: "testcase", tabindex: row.command ? null : -1 }, h("td", { class: "mono" }, row.command ? h("a", { class: "row", href: to(from, row.name), title: visible(row.name), "aria-expanded": String(row.name === name) }, row.name.slice(0, 16)) : row.name.slice(0, 16)),
+            h("td", { class: "n" }, number(row.size)), h("td", { class: "mono why" }, h("div", { class: row.command ? "begins" : null }, row.begins))),
           row.command && row.name === name ? bytesOf(id, row, to(from)) : null])
-          .filter(Boolean))];
+          .filter(Boolean)),
+      whole ? null : h("p", { class: "tools" }, h("button", { type: "button", class: "row", onclick: unfold }, `show the other ${number(testcases.length - ROWS_FIRST)}`))];
   };
 
   // How a property stands, worst first as the document has them.
@@ -521,7 +536,7 @@
         card(number(target.executions), "executions"), card(target.cpuS ? number(target.executions / target.cpuS) : "-", "per CPU second"),
         card(seconds(target.cpuS), `CPU time in ${counted(target.slices, "slice")}`),
         card(target.edgesTotal ? `${number(target.edges)} / ${number(target.edgesTotal)}` : "-", "kept edges, in libraries too"),
-        card(since(target.newsAt), "last new behaviour"), card(estimate(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
+        card(moment(target.newsAt), "last new behaviour"), card(estimate(target.chanceIfDoubled), `chance of more if doubled${likely(target.chanceIfDoubledRange)}`)),
       risk(target),
       target.trouble ? h("ul", { class: "notes" }, h("li", { class: "mono" }, `the last slice had no result: ${target.trouble}`)) : null,
       target.unsearched ? h("ul", { class: "notes" }, h("li", {}, target.unsearched)) : null,

@@ -49,6 +49,7 @@ fn keep_failure(state: &RouteState, trace: Digest) {
         signature: FailureSignature { kind: FindingKind::Panic, site: "x".to_owned() },
         trace,
         is_minimal: true,
+        was_shrunk: false,
         status: "still there".to_owned(),
         program: None,
         tried_at_s: None,

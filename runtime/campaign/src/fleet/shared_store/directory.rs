@@ -281,7 +281,7 @@ impl SharedStore for DirectoryStore {
         }
         path.parent().map_or(Ok(()), make)?;
         let failed = |error| SharedStoreError::io("lock", &path, error);
-        check_kind("lock", &path)?;
+        check_kind(&path)?;
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(failed)?;
         match file.try_lock() {
@@ -411,26 +411,36 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, SharedStoreError> {
 fn delete(path: &Path) -> Result<bool, SharedStoreError> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
+        Err(_) if path.is_dir() => Err(SharedStoreError::NoFile { path: path.display().to_string(), what: "a folder" }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(SharedStoreError::io("delete", path, error)),
     }
 }
 
-/// Refuses what is neither a file nor a folder, before it is opened: opening a pipe waits for somebody at its other end.
-fn check_kind(doing: &'static str, path: &Path) -> Result<(), SharedStoreError> {
+/// What is at a path and is no file, whose reading fails or, of a pipe, has no end.
+fn no_file(path: &Path) -> Result<Option<&'static str>, SharedStoreError> {
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() && !found.is_dir() => {
-            let what = "expected a file, found a pipe, a socket or a device";
-            Err(SharedStoreError::io(doing, path, io::Error::new(ErrorKind::InvalidInput, what)))
+        Ok(found) if found.is_file() => Ok(None),
+        Ok(found) if found.is_dir() => Ok(Some("a folder")),
+        Ok(_) => Ok(Some("a pipe, a socket or a device")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(path.is_symlink().then_some("a link to what is not there"))
         }
-        // Who opens it says what is wrong.
-        _ => Ok(()),
+        Err(error) => Err(SharedStoreError::io("read", path, error)),
+    }
+}
+
+/// Refuses what is no file, before it is opened: opening a pipe waits for somebody at its other end.
+fn check_kind(path: &Path) -> Result<(), SharedStoreError> {
+    match no_file(path)? {
+        Some(what) => Err(SharedStoreError::NoFile { path: path.display().to_string(), what }),
+        None => Ok(()),
     }
 }
 
 /// A file of bounded size; `None` when there is none.
 fn read_bounded(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, SharedStoreError> {
-    check_kind("read", path)?;
+    check_kind(path)?;
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

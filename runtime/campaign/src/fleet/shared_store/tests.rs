@@ -45,6 +45,29 @@ fn values_are_kept_replaced_listed_renamed_and_deleted() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_the_place_of_a_value_is_said_at_once_and_says_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().join("store");
+    let store = DirectoryStore::open(&root, "shop").expect("a store");
+    let (records, fifo) = (key(&["failures", "shrunk", "app-1"]), root.join("values/failures/shrunk/app-1/pipe.json"));
+    store.put(&records.join("whole"), b"of 3f2a").expect("kept");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo is there");
+    assert!(made.success());
+    fs::create_dir(fifo.with_file_name("folder.json")).expect("made");
+    std::os::unix::fs::symlink("nowhere", fifo.with_file_name("link.json")).expect("linked");
+    for (name, what) in [("pipe", "a pipe"), ("folder", "a folder"), ("link", "a link to what is not there")] {
+        let error = store.get(&records.join(name)).expect_err("refused");
+        assert!(matches!(error, SharedStoreError::NoFile { .. }) && error.to_string().contains(what), "{error}");
+    }
+    assert!(store.has_text(std::slice::from_ref(&records), "3f2a").expect("answered"));
+    assert!(!store.has_text(std::slice::from_ref(&records), "4a3b").expect("answered"));
+    assert!(store.delete(&records.join("pipe")).expect("it goes") && store.delete(&records.join("link")).expect("too"));
+    let kept = store.delete(&records.join("folder")).expect_err("it may hold anything").to_string();
+    assert!(kept.contains("is a folder"), "{kept}");
+}
+
 #[test]
 fn keys_of_any_text_are_values_of_their_own_and_lead_nowhere_else() {
     on_each_home(|open| {

@@ -72,6 +72,7 @@ fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
         signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
         trace: Digest::of(&trace_of(times)),
         is_minimal: false,
+        was_shrunk: false,
         status: "still there".to_owned(),
         program: None,
         tried_at_s: None,
@@ -293,6 +294,21 @@ fn a_record_whose_blob_is_gone_or_damaged_is_not_copied_and_that_is_said() {
     let (rows, said) = copied();
     assert_eq!(rows, [row("corpus", [0, 1, 1]), row("failures", [1, 1, 2]), row("targets", [0, 1, 1])]);
     assert_eq!(said.len(), 4, "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_not_copied_and_that_is_said() {
+    let pair = Pair::new();
+    put_failure(&pair.one, FailureState::Shrunk, failure("x", 2, &[("a", 1)]));
+    let folder = std::path::Path::new(&pair.one.place()).join("values/failures/shrunk").join(TARGET);
+    std::os::unix::fs::symlink("nowhere", folder.join("3f2a.json")).expect("linked");
+    let copied = copy_store(&pair.one, &pair.other).expect("the others are copied");
+    assert_eq!((copied.lost_total(), copied.lost.len()), (1, 1));
+    let said = &copied.lost[0];
+    assert!(said.starts_with("failures/shrunk/app-1/3f2a was not copied: "), "{said}");
+    assert!(said.contains("a link to what is not there"), "{said}");
+    assert_eq!(records(&pair.other).failures(TARGET).expect("read").len(), 1);
 }
 
 #[test]
