@@ -1445,6 +1445,7 @@ fn named_worker(name: &str, workers: &[FleetWorkerRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::discovery::FleetTargetKind;
+    use super::super::records::FailureState;
     use super::super::shared_store::DirectoryStore;
     use super::*;
     use crate::config::Config;

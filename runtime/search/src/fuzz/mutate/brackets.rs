@@ -147,7 +147,7 @@ mod tests {
         match material.rng.below(3) {
             0 => {
                 let place = drawn(&here, material.rng)?;
-                let there = material.rng.one_in(2).then(|| regions(material.other, material.rng)).unwrap_or_default();
+                let there = if material.rng.one_in(2) { regions(material.other, material.rng) } else { Vec::new() };
                 let part = match there.is_empty() {
                     true => &input[drawn(&here, material.rng)?],
                     false => &material.other[drawn(&there, material.rng)?],
