@@ -9,7 +9,6 @@
 //! Invariants: there are at most [`PLACES_MAX`] places with [`ANSWER_BYTES_MAX`] bytes of answers, and as many checkpoints as were asked for, the
 //! least promising going first; a place is picked in logarithmic time; the last one that was kept stays.
 
-use super::compact_answers::CompactAnswers;
 use super::decision_path::{PathNode, PathNodeId};
 use super::options::CheckpointStrategy;
 use super::sum_tree::SumTree;
@@ -149,11 +148,16 @@ impl Frontier {
         self.slots[*self.places.get(&place)?].as_ref()
     }
 
+    /// The checkpoint of a place, if it has one.
+    pub(crate) fn checkpoint(&self, place: PathNodeId) -> Option<CheckpointId> {
+        self.entry(place)?.checkpoint
+    }
+
     /// The nearest place on this way that has a checkpoint; `None` is the start.
     pub(crate) fn nearest_live(&self, node: &Arc<PathNode>) -> Option<(CheckpointId, Arc<PathNode>)> {
         let mut at = Some(node);
         while let Some(node) = at {
-            if let Some(checkpoint) = self.entry(node.id).and_then(|entry| entry.checkpoint) {
+            if let Some(checkpoint) = self.checkpoint(node.id) {
                 return Some((checkpoint, Arc::clone(node)));
             }
             at = node.before();
@@ -163,12 +167,7 @@ impl Frontier {
 
     /// The answers from `from`, which is on the way to `to`, to there.
     pub(crate) fn answers_between(from: &PathNode, to: &Arc<PathNode>) -> Vec<Override> {
-        let (mut parts, mut at) = (Vec::new(), Some(to));
-        while let Some(node) = at.filter(|node| node.id != from.id) {
-            parts.push(node.own_answers());
-            at = node.before();
-        }
-        parts.into_iter().rev().flat_map(CompactAnswers::iter).collect()
+        to.answers_behind(Some(from.id))
     }
 
     /// Adds a checkpoint that showed `fresh` new things; returns the checkpoints that were evicted for it.
