@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(*AnswerPath::of(&path, &answers[..7]).answers(), answers[..7], "a place before it");
         for len in [0, 1, 4, 5, 7, PLACES * ADDED - 1, PLACES * ADDED, usize::MAX] {
             let beginning = AnswerPath::beginning(&path, len);
-            assert_eq!((*beginning.answers()).len(), beginning.len);
+            assert_eq!(beginning.answers().len(), beginning.len);
             assert_eq!(*beginning.answers(), answers[..len.min(answers.len())], "a beginning of {len}");
             assert_eq!(beginning.own.bytes() > 0, len >= answers.len(), "nothing is kept twice");
         }
