@@ -3,6 +3,7 @@
 //! ```text
 //! start ◀── [a b c] ◀── [d e]        answers of [d e]: a b c d e
 //!              ▲─────── [f g]
+//! a beginning, and who continues it:    [h i j k l] ◀─ 2 ── [] ◀── [m n]       answers of [m n]: h i m n
 //! ```
 //!
 //! Invariants: a path never changes; a place of many thousand answers takes room for those only that no place before it has.
@@ -15,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct AnswerPath {
     before: Option<Arc<AnswerPath>>,
+    /// How many of the answers that are the own ones of `before` it continues, if not all.
+    cut: Option<usize>,
     own: CompactAnswers,
     /// Answers from the start.
     len: usize,
@@ -29,18 +32,31 @@ impl AnswerPath {
             Some(own) => (Some(Arc::clone(before)), own),
             None => (None, answers),
         };
-        Arc::new(AnswerPath { before, own: CompactAnswers::of(own), len })
+        Arc::new(AnswerPath { before, cut: None, own: CompactAnswers::of(own), len })
+    }
+
+    /// The path of the first `answers` of this one; the path itself where it has no more.
+    pub(super) fn beginning(path: &Arc<AnswerPath>, answers: usize) -> Arc<AnswerPath> {
+        if answers >= path.len {
+            return Arc::clone(path);
+        }
+        let mut whole = path;
+        while let Some(before) = whole.before.as_ref().filter(|before| answers < before.len) {
+            whole = before;
+        }
+        let cut = Some(answers - whole.before.as_ref().map_or(0, |before| before.len));
+        Arc::new(AnswerPath { before: Some(Arc::clone(whole)), cut, own: CompactAnswers::default(), len: answers })
     }
 
     /// All of its answers.
     pub(super) fn answers(&self) -> Arc<[Override]> {
-        let (mut parts, mut at) = (Vec::new(), Some(self));
+        let (mut parts, mut at, mut most) = (Vec::new(), Some(self), usize::MAX);
         while let Some(path) = at {
-            parts.push(&path.own);
-            at = path.before.as_deref();
+            parts.push((&path.own, most));
+            (at, most) = (path.before.as_deref(), path.cut.unwrap_or(usize::MAX));
         }
         let mut all: Vec<Override> = Vec::with_capacity(self.len);
-        parts.into_iter().rev().for_each(|part| all.extend(part.iter()));
+        parts.into_iter().rev().for_each(|(own, most)| all.extend(own.iter().take(most)));
         all.into()
     }
 }
@@ -76,5 +92,25 @@ mod tests {
         assert_eq!(*path.answers(), *answers);
         assert!(Arc::ptr_eq(&path, &AnswerPath::of(&path, &answers)), "nothing is behind it");
         assert_eq!(*AnswerPath::of(&path, &answers[..7]).answers(), answers[..7], "a place before it");
+        for len in [0, 1, 4, 5, 7, PLACES * ADDED - 1, PLACES * ADDED, usize::MAX] {
+            let beginning = AnswerPath::beginning(&path, len);
+            assert_eq!(beginning.answers().len(), beginning.len);
+            assert_eq!(*beginning.answers(), answers[..len.min(answers.len())], "a beginning of {len}");
+            assert_eq!(beginning.own.bytes() > 0, len >= answers.len(), "nothing is kept twice");
+        }
+    }
+
+    #[test]
+    fn who_continues_a_beginning_has_its_answers_and_no_others() {
+        let numbers = |numbers: &[u64]| numbers.iter().copied().map(Override::Number).collect::<Vec<_>>();
+        let run = AnswerPath::of(&Arc::default(), &numbers(&[1, 2, 3, 4, 5]));
+        let next = AnswerPath::of(&AnswerPath::beginning(&run, 2), &numbers(&[1, 2, 6, 7, 8]));
+        assert_eq!(*next.answers(), numbers(&[1, 2, 6, 7, 8]));
+        for len in 0..=5 {
+            assert_eq!(*AnswerPath::beginning(&next, len).answers(), next.answers()[..len], "{len}");
+        }
+        let last = AnswerPath::of(&AnswerPath::beginning(&next, 3), &numbers(&[1, 2, 6, 9]));
+        assert_eq!(*AnswerPath::beginning(&last, 1).answers(), numbers(&[1]));
+        assert_eq!(*last.answers(), numbers(&[1, 2, 6, 9]));
     }
 }

@@ -1,9 +1,9 @@
-//! An ordinary program as the target of an exploration: each step is a whole run, and a checkpoint is a prefix of its answers.
+//! An ordinary program as the target of an exploration: each step is a whole run, and a checkpoint is its answers.
 //!
 //! ```text
-//! run       a a b c d e f ✓ something new      kept: a a b c │ cut after N answers
-//! from it   a a b c │ x y z …                  executed from the start: the same up to the place, and then other answers
-//! state     a a b c d e f                      whole: executed again, it shows the same
+//! run       a a b c d e f ✓ something new      kept whole: executed again, it shows the same
+//! from it   a a b c │ x y z …                  executed from the start: the same for the first N answers, and then other ones;
+//!                                              N is another one each time
 //! ```
 //!
 //! What varies is everything that is asked: the turns of machines, arrival and loss on the network, whether and where faults strike,
@@ -170,14 +170,7 @@ impl StepTarget for ProgramTarget {
     }
 
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.from = self.places.get(&checkpoint).cloned().unwrap_or_default();
-        let before = self.from.answers();
-        self.log = SharedLog::default();
-        let log = self.log.clone();
-        self.source = Some(Box::new(ContinuedSource { before, at: 0, source, log: Some(log) }));
-        self.execution = None;
-        self.compares = false;
-        Ok(())
+        self.restore_beginning(checkpoint, usize::MAX, source)
     }
 
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
@@ -190,8 +183,11 @@ impl StepTarget for ProgramTarget {
     }
 
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
-        let all = self.log.lock().answers.len();
-        self.capture_after(all)
+        let place = CheckpointId(self.next_place);
+        self.next_place += 1;
+        let kept = AnswerPath::of(&self.from, &self.log.lock().answers);
+        self.places.insert(place, kept);
+        Ok(place)
     }
 
     fn release(&mut self, checkpoint: CheckpointId) {
@@ -200,14 +196,21 @@ impl StepTarget for ProgramTarget {
 }
 
 impl StatefulTarget for ProgramTarget {
-    fn capture_after(&mut self, answers: usize) -> Result<CheckpointId, HarnessError> {
-        let place = CheckpointId(self.next_place);
-        self.next_place += 1;
-        let log = self.log.lock();
-        let kept = AnswerPath::of(&self.from, &log.answers[..answers.min(log.answers.len())]);
-        drop(log);
-        self.places.insert(place, kept);
-        Ok(place)
+    fn restore_beginning(
+        &mut self,
+        checkpoint: CheckpointId,
+        answers: usize,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<(), HarnessError> {
+        let run = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        self.from = AnswerPath::beginning(&run, answers);
+        let before = self.from.answers();
+        self.log = SharedLog::default();
+        let log = self.log.clone();
+        self.source = Some(Box::new(ContinuedSource { before, at: 0, source, log: Some(log) }));
+        self.execution = None;
+        self.compares = false;
+        Ok(())
     }
 
     fn judge_end(&self) -> Option<SearchVerdict> {

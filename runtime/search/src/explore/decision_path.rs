@@ -3,6 +3,7 @@
 //! ```text
 //! start [a a] ◀── [b c d] ◀── [e]       path of [e]: a a b c d e, and the number of steps
 //!                    ▲─────── [f g]
+//! a whole run, and the run that goes on from a beginning of it:      [h i j k l] ◀─ 2 ── [] ◀── [m n]       path: h i m n
 //! ```
 //!
 //! Invariant: a way never changes.
@@ -35,10 +36,17 @@ impl DecisionPath {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PathNodeId(pub(crate) u64);
 
+impl PathNodeId {
+    /// Of a beginning of a whole run, which is no place of its own.
+    const BEGINNING: PathNodeId = PathNodeId(u64::MAX);
+}
+
 /// The path to a checkpoint, as a tree of common prefixes.
 #[derive(Debug, Default)]
 pub(crate) struct PathNode {
     before: Option<Arc<PathNode>>,
+    /// How many of the answers that are the own ones of `before` it continues, if not all.
+    cut: Option<usize>,
     answers: CompactAnswers,
     /// Answers from the start, and what they weigh.
     len: usize,
@@ -59,7 +67,17 @@ impl PathNode {
     ) -> Arc<PathNode> {
         let (len, weight) = before.map_or((0, 0), |before| (before.len, before.weight));
         let (len, weight) = (len + answers.len(), weight + answers.iter().map(Override::weight).sum::<usize>());
-        Arc::new(PathNode { before: before.cloned(), answers: CompactAnswers::of(answers), len, weight, steps, id })
+        let answers = CompactAnswers::of(answers);
+        Arc::new(PathNode { before: before.cloned(), cut: None, answers, len, weight, steps, id })
+    }
+
+    /// The path of a whole run up to some of its own answers. No step leads there: a run from there is one step again.
+    pub(crate) fn beginning_of(run: &Arc<PathNode>, own: usize) -> Arc<PathNode> {
+        let (len, weight) = run.before.as_ref().map_or((0, 0), |before| (before.len, before.weight));
+        let weight = weight + run.answers.iter().take(own).map(|answer| answer.weight()).sum::<usize>();
+        let (len, id) = (len + own, PathNodeId::BEGINNING);
+        let answers = CompactAnswers::default();
+        Arc::new(PathNode { before: Some(Arc::clone(run)), cut: Some(own), answers, len, weight, steps: 0, id })
     }
 
     /// Its answers.
@@ -77,6 +95,11 @@ impl PathNode {
         &self.answers
     }
 
+    /// How many these are.
+    pub(crate) fn own_len(&self) -> usize {
+        self.len - self.before.as_ref().map_or(0, |before| before.len)
+    }
+
     /// The way that it continues.
     pub(crate) fn before(&self) -> Option<&Arc<PathNode>> {
         self.before.as_ref()
@@ -84,16 +107,28 @@ impl PathNode {
 
     /// The path of going this way, and then on by `answers` for some steps.
     pub(crate) fn path(&self, answers: &[Override], steps: u32) -> DecisionPath {
-        let (mut parts, mut at) = (Vec::new(), Some(self));
-        while let Some(node) = at {
-            parts.push(&node.answers);
-            at = node.before.as_deref();
+        let mut path = self.answers_since(None, answers.len());
+        path.extend_from_slice(answers);
+        DecisionPath { answers: path, steps: self.steps + steps }
+    }
+
+    /// The answers from a place on this way to here.
+    pub(crate) fn answers_behind(&self, place: PathNodeId) -> Vec<Override> {
+        self.answers_since(Some(place), 0)
+    }
+
+    /// The same, with room for some more; all of them, if no place is named.
+    fn answers_since(&self, place: Option<PathNodeId>, room: usize) -> Vec<Override> {
+        let (mut parts, mut at, mut most) = (Vec::new(), Some(self), usize::MAX);
+        while let Some(node) = at.filter(|node| place != Some(node.id)) {
+            parts.push((&node.answers, most));
+            (at, most) = (node.before.as_deref(), node.cut.unwrap_or(usize::MAX));
         }
         // There are a million answers in the paths of an exploration, so that each takes the room that it needs, once.
-        let mut all: Vec<Override> = Vec::with_capacity(self.len + answers.len());
-        parts.into_iter().rev().for_each(|part| all.extend(part.iter()));
-        all.extend_from_slice(answers);
-        DecisionPath { answers: all, steps: self.steps + steps }
+        let behind = self.len.saturating_sub(at.map_or(0, |node| node.len));
+        let mut all: Vec<Override> = Vec::with_capacity(behind + room);
+        parts.into_iter().rev().for_each(|(answers, most)| all.extend(answers.iter().take(most)));
+        all
     }
 }
 
@@ -123,5 +158,19 @@ mod tests {
         let path = node.path(&[Override::Number(0)], 1);
         assert_eq!((&path.answers[1], path.answers.last()), (&Override::Number(2), Some(&Override::Number(0))));
         assert_eq!((path.answers.len(), path.answers.capacity()), (STRETCHES as usize + 1, STRETCHES as usize + 1));
+    }
+
+    #[test]
+    fn a_run_from_a_beginning_of_another_one_has_its_first_answers_only() {
+        let numbers = |numbers: &[u64]| numbers.iter().copied().map(Override::Number).collect::<Vec<_>>();
+        let start = PathNode::from(None, &numbers(&[9]), 0, PathNodeId(0));
+        let run = PathNode::from(Some(&start), &numbers(&[1, 2, 3, 4]), 1, PathNodeId(1));
+        let beginning = PathNode::beginning_of(&run, 2);
+        let next = PathNode::from(Some(&beginning), &numbers(&[5, 6, 7]), 1, PathNodeId(2));
+        let again = PathNode::beginning_of(&next, 1);
+        assert_eq!(again.path(&numbers(&[8]), 1), DecisionPath { answers: numbers(&[9, 1, 2, 5, 8]), steps: 1 });
+        assert_eq!(again.answers_behind(Some(PathNodeId(0))), numbers(&[1, 2, 5]));
+        assert_eq!((run.own_len(), next.own_len(), next.len(), again.len()), (4, 3, 6, 4));
+        assert_eq!(again.weight(), PathNode::from(None, &numbers(&[9, 1, 2, 5]), 1, PathNodeId(3)).weight());
     }
 }

@@ -687,11 +687,16 @@ impl Exploration {
         spec: &RunSpec,
     ) -> Result<(Option<ExplorationEnd>, RunProgress), HarnessError> {
         let answers = self.logs.next();
-        let origin = match &spec.origin {
-            RunOrigin::Start => Arc::clone(&self.start),
-            RunOrigin::Place(node) => Arc::clone(node),
+        let (origin, live) = match &spec.origin {
+            RunOrigin::Start => (Arc::clone(&self.start), self.frontier.nearest_live(&self.start)),
+            RunOrigin::Place(run) if self.options.is_whole_run => {
+                let beginning = self.draw_beginning(run);
+                let checkpoint = self.frontier.checkpoint(run.id);
+                let live = checkpoint.map(|checkpoint| (checkpoint, Arc::clone(&beginning)));
+                (beginning, live)
+            }
+            RunOrigin::Place(node) => (Arc::clone(node), self.frontier.nearest_live(node)),
         };
-        let live = self.frontier.nearest_live(&origin);
         let (from, before) = match live {
             Some((checkpoint, node)) => (Some(checkpoint), node),
             None => (None, Arc::clone(&self.start)),
@@ -717,8 +722,11 @@ impl Exploration {
         } else {
             between.into_iter().chain(spec.script.iter().cloned()).collect()
         };
-        let walk = GuidedSource::new(script, rng, spec.policy.clone(), &answers);
-        io.target.restore(from.unwrap_or_else(|| io.target.start()), Box::new(walk))?;
+        let walk = Box::new(GuidedSource::new(script, rng, spec.policy.clone(), &answers));
+        match from {
+            Some(whole) if self.options.is_whole_run => io.target.restore_beginning(whole, run.before.len(), walk)?,
+            _ => io.target.restore(from.unwrap_or_else(|| io.target.start()), walk)?,
+        }
         io.target.log_comparisons(spec.compares)?;
         self.feedback.begin_run(io.target);
         let beginnings = u32::from(from.is_none());
@@ -822,6 +830,19 @@ impl Exploration {
         Ok((stopped, run))
     }
 
+    /// A beginning of a whole run, for another run to go on from. Where in its own answers something new came is not known: any of them may be what is
+    /// needed of it, and the last one is never, as then nothing is left to be answered.
+    fn draw_beginning(&mut self, run: &Arc<PathNode>) -> Arc<PathNode> {
+        let own = run.own_len();
+        let again = match own {
+            0 => 0,
+            // What comes next is near its end as often as far from it.
+            _ if self.choosing.one_in(2) => self.choosing.length(own),
+            _ => self.choosing.between(1, own),
+        };
+        PathNode::beginning_of(run, own - again)
+    }
+
     /// Whether no step comes after the last one, in this run or another.
     fn is_at_end(&self, run: &RunProgress, capture: CapturePolicy) -> bool {
         let Options { steps_max, steps_per_run, .. } = self.options;
@@ -905,17 +926,11 @@ impl Exploration {
         let answers = run.answers.snapshot();
         self.places += 1;
         let place = PathNodeId(self.places);
-        let (checkpoint, node) = if self.options.is_whole_run {
-            // Where in it something new came is not known: any beginning of it may be what another run needs.
-            let kept = self.choosing.between(0, answers.len());
-            let checkpoint = io.target.capture_after(run.before.len() + kept)?;
-            (checkpoint, PathNode::from(Some(&run.before), &answers[..kept], 1, place))
-        } else {
-            let steps = run.before.steps + run.steps;
-            (io.target.capture()?, PathNode::from(Some(&run.before), &answers, steps, place))
-        };
+        let steps = run.before.steps + run.steps;
+        let node = whole.unwrap_or_else(|| PathNode::from(Some(&run.before), &answers, steps, place));
+        let checkpoint = io.target.capture()?;
         if capture == CapturePolicy::New {
-            io.observer.on_captured(&|| whole.as_ref().unwrap_or(&node).path(&[], 0))?;
+            io.observer.on_captured(&|| node.path(&[], 0))?;
         }
         self.strategy.on_captured(place);
         run.kept = Some(KeptPlace { node: Arc::clone(&node), answers: answers.len(), steps: run.steps });

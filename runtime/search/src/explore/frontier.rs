@@ -148,11 +148,16 @@ impl Frontier {
         self.slots[*self.places.get(&place)?].as_ref()
     }
 
+    /// The checkpoint of a place, if it has one.
+    pub(crate) fn checkpoint(&self, place: PathNodeId) -> Option<CheckpointId> {
+        self.entry(place)?.checkpoint
+    }
+
     /// The nearest place on this way that has a checkpoint; `None` is the start.
     pub(crate) fn nearest_live(&self, node: &Arc<PathNode>) -> Option<(CheckpointId, Arc<PathNode>)> {
         let mut at = Some(node);
         while let Some(node) = at {
-            if let Some(checkpoint) = self.entry(node.id).and_then(|entry| entry.checkpoint) {
+            if let Some(checkpoint) = self.checkpoint(node.id) {
                 return Some((checkpoint, Arc::clone(node)));
             }
             at = node.before();
@@ -162,14 +167,7 @@ impl Frontier {
 
     /// The answers from `from`, which is on the way to `to`, to there.
     pub(crate) fn answers_between(from: &PathNode, to: &Arc<PathNode>) -> Vec<Override> {
-        let (mut parts, mut at) = (Vec::new(), Some(to));
-        while let Some(node) = at.filter(|node| node.id != from.id) {
-            parts.push(node.own_answers());
-            at = node.before();
-        }
-        let mut answers: Vec<Override> = Vec::with_capacity(to.len().saturating_sub(from.len()));
-        parts.into_iter().rev().for_each(|part| answers.extend(part.iter()));
-        answers
+        to.answers_behind(from.id)
     }
 
     /// Adds a checkpoint that showed `fresh` new things; returns the checkpoints that were evicted for it.

@@ -1,7 +1,7 @@
 //! Whole runs that have shown something new, of a program that cannot be called step by step.
 //!
 //! ```text
-//! place   a beginning of the run, for others to go on from (`frontier`)
+//! place   the run too: others go on from a beginning of it, drawn each time (`frontier`, `explorer`)
 //! run     all of its answers: executed again, it shows the same
 //! ```
 //!

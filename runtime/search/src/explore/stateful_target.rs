@@ -4,7 +4,9 @@ use super::decision_path::DecisionPath;
 use super::run_signs::NoveltyDimension;
 use fozzy_check::SearchVerdict;
 use fozzy_trace::facts::Property;
-use fozzy_trace::{CheckpointId, CmpLogEntry, HarnessError, SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict};
+use fozzy_trace::{
+    CheckpointId, CmpLogEntry, DecisionSource, HarnessError, SharedStepJudge, StepId, StepOutcome, StepTarget, Verdict,
+};
 
 /// An answer by which something comes from outside beside what has happened in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +42,18 @@ impl CoverageStretch<'_> {
 
 /// A scenario that can be restored, with what a search observes of it.
 pub trait StatefulTarget: StepTarget {
-    /// Makes a checkpoint of a whole run, after a prefix of its answers.
+    /// Restores a checkpoint of a whole run, but with its first answers only, counted from the start of the run: those behind them are asked for again.
     ///
     /// # Errors
-    /// As for [`StepTarget::capture`].
-    fn capture_after(&mut self, answers: usize) -> Result<CheckpointId, HarnessError> {
+    /// As for [`StepTarget::restore`].
+    fn restore_beginning(
+        &mut self,
+        checkpoint: CheckpointId,
+        answers: usize,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<(), HarnessError> {
         let _ = answers;
-        self.capture()
+        self.restore(checkpoint, source)
     }
 
     /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when that is not judged.

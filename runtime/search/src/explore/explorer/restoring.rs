@@ -284,18 +284,18 @@ impl Exploration {
         Ok(None)
     }
 
-    /// Keeps a run as it is, and a beginning of it for others to go on from.
+    /// Keeps a run as it is, for others to go on from beginnings of it.
     fn keep_run_of_before(&mut self, io: &mut ExplorationIo<'_>, path: &DecisionPath) {
         let answers = path.answers.get(self.start.len()..).unwrap_or_default();
         self.places += 1;
         let place = PathNodeId(self.places);
-        self.kept_runs.keep(PathNode::from(Some(&self.start), answers, 1, place));
+        let run = PathNode::from(Some(&self.start), answers, 1, place);
+        self.kept_runs.keep(Arc::clone(&run));
         if self.options.checkpoints_max == 0 {
             return;
         }
-        let kept = self.choosing.between(0, answers.len());
         self.frontier.set_unseen_near();
-        let gone = self.frontier.add_unseen(PathNode::from(Some(&self.start), &answers[..kept], 1, place));
+        let gone = self.frontier.add_unseen(run);
         gone.into_iter().for_each(|gone| io.target.release(gone));
         self.stats.checkpoints = self.frontier.len() as u64;
     }

@@ -22,9 +22,7 @@ impl StepTarget for Program {
         CheckpointId(0)
     }
     fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
-        self.before = self.places.get(&checkpoint).cloned().unwrap_or_default();
-        (self.source, self.drawn) = (source, Vec::new());
-        Ok(())
+        self.restore_beginning(checkpoint, usize::MAX, source)
     }
     fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
         if let StepId::Step(number) = step {
@@ -39,7 +37,9 @@ impl StepTarget for Program {
         Ok(StepOutcome::Returned { flow: None })
     }
     fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
-        self.capture_after(self.drawn.len())
+        let place = CheckpointId(self.places.last_key_value().map_or(1, |(last, _)| last.0 + 1));
+        self.places.insert(place, self.drawn.clone());
+        Ok(place)
     }
     fn release(&mut self, checkpoint: CheckpointId) {
         self.places.remove(&checkpoint);
@@ -47,10 +47,16 @@ impl StepTarget for Program {
 }
 
 impl StatefulTarget for Program {
-    fn capture_after(&mut self, answers: usize) -> Result<CheckpointId, HarnessError> {
-        let place = CheckpointId(self.places.last_key_value().map_or(1, |(last, _)| last.0 + 1));
-        self.places.insert(place, self.drawn[..answers].to_vec());
-        Ok(place)
+    fn restore_beginning(
+        &mut self,
+        checkpoint: CheckpointId,
+        answers: usize,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<(), HarnessError> {
+        self.before = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        self.before.truncate(answers);
+        (self.source, self.drawn) = (source, Vec::new());
+        Ok(())
     }
     fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
         let mut ways = [0; WAYS];
@@ -117,4 +123,126 @@ fn whole_runs_that_there_is_no_time_to_repeat_are_kept_and_what_they_showed_is_k
     let again = explored(0, FirstPaths::Restored(&mut restored), &mut HurriedObserver);
     assert_eq!((again.paths().collect::<Vec<_>>(), again.stats().runs), (paths, 1));
     assert_eq!((again.stats().edges, again.known(), restored.places().count()), (WAYS as u64, first.known(), 0));
+}
+
+/// What the lowest five bits of each byte must be for the next one to be drawn. Behind the last one it fails.
+const STAGES: [u8; 7] = [3, 7, 1, 9, 4, 22, 13];
+
+/// A program that draws a byte, goes on if it is the right one, and ends otherwise, after some more that mean nothing.
+struct Stages {
+    source: Box<dyn DecisionSource>,
+    /// What was drawn up to each place, up to the one that the run continues, and by the run.
+    places: BTreeMap<CheckpointId, Vec<u8>>,
+    before: Vec<u8>,
+    drawn: Vec<u8>,
+    met: usize,
+    /// Bytes that are drawn behind a wrong one.
+    tail: usize,
+}
+
+impl Stages {
+    fn new(source: Box<dyn DecisionSource>, tail: usize) -> Stages {
+        Stages { source, places: BTreeMap::new(), before: Vec::new(), drawn: Vec::new(), met: 0, tail }
+    }
+    fn draw(&mut self) -> u8 {
+        let mut byte = [0];
+        match self.before.get(self.drawn.len()) {
+            Some(given) => byte = [*given],
+            None => {
+                let question = Question { node: NodeId(0), purpose: Purpose::Random, site: "random" };
+                self.source.fill(question, &mut byte);
+            }
+        }
+        self.drawn.push(byte[0]);
+        byte[0]
+    }
+    /// Whether all are met.
+    fn run(&mut self) -> bool {
+        (self.drawn, self.met) = (Vec::new(), 0);
+        while self.met < STAGES.len() && self.draw() % 32 == STAGES[self.met] {
+            self.met += 1;
+        }
+        let is_met = self.met == STAGES.len();
+        for _ in 0..if is_met { 0 } else { self.tail } {
+            self.draw();
+        }
+        is_met
+    }
+}
+
+impl StepTarget for Stages {
+    fn start(&self) -> CheckpointId {
+        CheckpointId(0)
+    }
+    fn restore(&mut self, checkpoint: CheckpointId, source: Box<dyn DecisionSource>) -> Result<(), HarnessError> {
+        self.restore_beginning(checkpoint, usize::MAX, source)
+    }
+    fn step(&mut self, step: StepId) -> Result<StepOutcome, HarnessError> {
+        let is_met = matches!(step, StepId::Step(_)) && self.run();
+        Ok(match is_met {
+            true => StepOutcome::Ended {
+                end: ExecutionEnd::Failed { failure: failure() },
+                backtrace: Vec::new(),
+                stderr: Vec::new(),
+            },
+            false => StepOutcome::Returned { flow: None },
+        })
+    }
+    fn capture(&mut self) -> Result<CheckpointId, HarnessError> {
+        let place = CheckpointId(self.places.last_key_value().map_or(1, |(last, _)| last.0 + 1));
+        self.places.insert(place, self.drawn.clone());
+        Ok(place)
+    }
+    fn release(&mut self, checkpoint: CheckpointId) {
+        self.places.remove(&checkpoint);
+    }
+}
+
+impl StatefulTarget for Stages {
+    fn restore_beginning(
+        &mut self,
+        checkpoint: CheckpointId,
+        answers: usize,
+        source: Box<dyn DecisionSource>,
+    ) -> Result<(), HarnessError> {
+        self.before = self.places.get(&checkpoint).cloned().unwrap_or_default();
+        self.before.truncate(answers);
+        (self.source, self.drawn, self.met) = (source, Vec::new(), 0);
+        Ok(())
+    }
+    fn coverage(&mut self, see: &mut dyn FnMut(CoverageStretch<'_>)) {
+        let mut met = [0; STAGES.len()];
+        met[..self.met].fill(1);
+        see(CoverageStretch::whole(0, &met));
+    }
+    fn properties(&self, _: &mut dyn FnMut(&str, &Property)) {}
+    fn state(&self) -> Option<u64> {
+        None
+    }
+    fn confirm(&mut self, path: &DecisionPath, _: ConfirmReason) -> Result<Verdict, HarnessError> {
+        let source = Box::new(RecordedSource::new(Seed(0), path.overrides()));
+        let fails = Stages::new(source, self.tail).run();
+        Ok(if fails { opened() } else { Verdict { status: Status::Pass, findings: Vec::new(), signature: None } })
+    }
+}
+
+/// Runs until a program of stages has failed; `None` when that takes more than `runs_max`, or what is found is not confirmed.
+fn solve_stages(tail: usize, seed: u64, runs_max: u64) -> Option<u64> {
+    let row = strategy("coverage_guided").expect("there is one");
+    let whole = Options { is_whole_run: true, steps_per_run: 1, steps_max: 2, ..Options::default() };
+    let options = Options { runs_max, seed: Seed(seed), stop: StopCondition::FirstFinding, ..whole };
+    let mut exploration = Exploration::new(options, row, &AnswerLog::default());
+    let mut program = Stages::new(Box::new(SeededSource::new(Seed(0))), tail);
+    let paths = FirstPaths::Found(&mut std::iter::empty());
+    let ended = exploration.run(&mut program, paths, &mut Patience(u64::MAX)).expect("no machine");
+    assert_eq!(exploration.stats().lost, 0);
+    (ended == ExplorationEnd::FirstFailure).then(|| exploration.stats().runs)
+}
+
+#[test]
+fn a_program_of_stages_is_climbed_from_the_runs_that_came_further() {
+    for (tail, runs_max) in [(0, 5_000), (5, 40_000)] {
+        let runs: Vec<_> = (0..8).map(|seed| solve_stages(tail, seed, runs_max)).collect();
+        assert!(runs.iter().all(Option::is_some), "with {tail} more: {runs:?}");
+    }
 }
