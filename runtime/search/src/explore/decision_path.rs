@@ -169,7 +169,7 @@ mod tests {
         let next = PathNode::from(Some(&beginning), &numbers(&[5, 6, 7]), 1, PathNodeId(2));
         let again = PathNode::beginning_of(&next, 1);
         assert_eq!(again.path(&numbers(&[8]), 1), DecisionPath { answers: numbers(&[9, 1, 2, 5, 8]), steps: 1 });
-        assert_eq!(again.answers_behind(Some(PathNodeId(0))), numbers(&[1, 2, 5]));
+        assert_eq!(again.answers_behind(PathNodeId(0)), numbers(&[1, 2, 5]));
         assert_eq!((run.own_len(), next.own_len(), next.len(), again.len()), (4, 3, 6, 4));
         assert_eq!(again.weight(), PathNode::from(None, &numbers(&[9, 1, 2, 5]), 1, PathNodeId(3)).weight());
     }
