@@ -248,7 +248,9 @@ fn a_pipe_in_the_place_of_a_record_or_a_lease_is_refused() {
         store.holder(&of).map(|_| ()).expect_err("a pipe").to_string(),
     ];
     refused.iter().for_each(|error| assert!(error.contains("is a pipe, a socket or a device, and no file"), "{error}"));
-    // What is written takes its place.
+    // Nothing takes its place before it is deleted.
+    store.put(&of, b"1").expect_err("a pipe");
+    assert!(store.delete(&of).expect("deleted"));
     store.put(&of, b"1").expect("kept");
     assert_eq!(store.get(&of).expect("read"), Some(b"1".to_vec()));
 }
