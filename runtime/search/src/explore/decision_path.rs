@@ -71,8 +71,8 @@ impl PathNode {
         Arc::new(PathNode { before: before.cloned(), cut: None, answers, len, weight, steps, id })
     }
 
-    /// The path of a whole run up to some of its own answers. No step leads there: a run from there is one step again. Up to none of them it is
-    /// the path that the run itself goes on from, so that runs do not stand behind others of which they have nothing.
+    /// The path of a whole run up to some of its own answers. No step leads there: a run from there is one step again. Up to none of them
+    /// it is the path that the run itself goes on from, so that runs do not stand behind others of which they have nothing.
     pub(crate) fn beginning_of(run: &Arc<PathNode>, own: usize) -> Arc<PathNode> {
         if let (0, Some(before)) = (own, &run.before) {
             return Arc::clone(before);
