@@ -35,14 +35,15 @@ impl AnswerPath {
         Arc::new(AnswerPath { before, cut: None, own: CompactAnswers::of(own), len })
     }
 
-    /// The path of the first `answers` of this one; the path itself where it has no more.
+    /// The path of the first `answers` of this one: itself where it has no more, and one before it where that has as many, so that nothing
+    /// stands behind a path of which it has nothing.
     pub(super) fn beginning(path: &Arc<AnswerPath>, answers: usize) -> Arc<AnswerPath> {
-        if answers >= path.len {
-            return Arc::clone(path);
-        }
         let mut whole = path;
-        while let Some(before) = whole.before.as_ref().filter(|before| answers < before.len) {
+        while let Some(before) = whole.before.as_ref().filter(|before| answers <= before.len) {
             whole = before;
+        }
+        if answers >= whole.len {
+            return Arc::clone(whole);
         }
         let cut = Some(answers - whole.before.as_ref().map_or(0, |before| before.len));
         Arc::new(AnswerPath { before: Some(Arc::clone(whole)), cut, own: CompactAnswers::default(), len: answers })
@@ -96,7 +97,8 @@ mod tests {
             let beginning = AnswerPath::beginning(&path, len);
             assert_eq!(beginning.answers().len(), beginning.len);
             assert_eq!(*beginning.answers(), answers[..len.min(answers.len())], "a beginning of {len}");
-            assert_eq!(beginning.own.bytes() > 0, len >= answers.len(), "nothing is kept twice");
+            let is_place = len >= answers.len() || len > 0 && len % ADDED == 0;
+            assert_eq!(beginning.own.bytes() > 0, is_place, "nothing is kept twice");
         }
     }
 
@@ -112,5 +114,17 @@ mod tests {
         let last = AnswerPath::of(&AnswerPath::beginning(&next, 3), &numbers(&[1, 2, 6, 9]));
         assert_eq!(*AnswerPath::beginning(&last, 1).answers(), numbers(&[1]));
         assert_eq!(*last.answers(), numbers(&[1, 2, 6, 9]));
+    }
+
+    #[test]
+    fn who_continues_one_beginning_after_the_other_stands_behind_those_only_of_which_it_has_answers() {
+        let numbers = |last| [1, 2, last].map(Override::Number);
+        let mut path = AnswerPath::of(&Arc::default(), &numbers(0));
+        for last in 1..=100 {
+            path = AnswerPath::of(&AnswerPath::beginning(&path, 2), &numbers(last));
+            assert_eq!(*path.answers(), numbers(last));
+        }
+        // Itself, the beginning, the first one and the start.
+        assert_eq!(std::iter::successors(Some(&path), |path| path.before.as_ref()).count(), 4);
     }
 }

@@ -71,8 +71,12 @@ impl PathNode {
         Arc::new(PathNode { before: before.cloned(), cut: None, answers, len, weight, steps, id })
     }
 
-    /// The path of a whole run up to some of its own answers. No step leads there: a run from there is one step again.
+    /// The path of a whole run up to some of its own answers. No step leads there: a run from there is one step again. Up to none of them
+    /// it is the path that the run itself goes on from, so that runs do not stand behind others of which they have nothing.
     pub(crate) fn beginning_of(run: &Arc<PathNode>, own: usize) -> Arc<PathNode> {
+        if let (0, Some(before)) = (own, &run.before) {
+            return Arc::clone(before);
+        }
         let (len, weight) = run.before.as_ref().map_or((0, 0), |before| (before.len, before.weight));
         let weight = weight + run.answers.iter().take(own).map(|answer| answer.weight()).sum::<usize>();
         let (len, id) = (len + own, PathNodeId::BEGINNING);
@@ -171,6 +175,8 @@ mod tests {
         assert_eq!(again.path(&numbers(&[8]), 1), DecisionPath { answers: numbers(&[9, 1, 2, 5, 8]), steps: 1 });
         assert_eq!(again.answers_behind(PathNodeId(0)), numbers(&[1, 2, 5]));
         assert_eq!((run.own_len(), next.own_len(), next.len(), again.len()), (4, 3, 6, 4));
+        let [none_of_run, none_of_next] = [&run, &next].map(|run| PathNode::beginning_of(run, 0));
+        assert!(Arc::ptr_eq(&none_of_run, &start) && Arc::ptr_eq(&none_of_next, &beginning), "no answer of theirs");
         assert_eq!(again.weight(), PathNode::from(None, &numbers(&[9, 1, 2, 5]), 1, PathNodeId(3)).weight());
     }
 }

@@ -915,19 +915,22 @@ impl Exploration {
             CapturePolicy::States => fresh.states() > 0 || io.target.state().is_none(),
             CapturePolicy::All => true,
         };
-        let is_last = self.is_at_end(run, capture);
-        // To its end, it shows that again, whether others go on from a beginning of it or not.
-        let whole = (is_kept && self.options.is_whole_run && run.steps > 0)
-            .then(|| PathNode::from(Some(&run.before), &run.answers.snapshot(), 1, PathNodeId(self.places + 1)));
-        whole.iter().for_each(|whole| self.kept_runs.keep(Arc::clone(whole)));
-        if !is_kept || is_last || self.options.checkpoints_max == 0 {
+        // To its end, a whole run shows that again, whether others go on from a beginning of it or not.
+        let is_run = self.options.is_whole_run && run.steps > 0;
+        let is_place = !self.is_at_end(run, capture) && self.options.checkpoints_max > 0;
+        if !is_kept || !is_run && !is_place {
             return Ok(());
         }
-        let answers = run.answers.snapshot();
+        let place = PathNodeId(self.places + 1);
+        let (answers, steps) = (run.answers.snapshot(), run.before.steps + run.steps);
+        let node = PathNode::from(Some(&run.before), &answers, steps, place);
+        if is_run {
+            self.kept_runs.keep(Arc::clone(&node));
+        }
+        if !is_place {
+            return Ok(());
+        }
         self.places += 1;
-        let place = PathNodeId(self.places);
-        let steps = run.before.steps + run.steps;
-        let node = whole.unwrap_or_else(|| PathNode::from(Some(&run.before), &answers, steps, place));
         let checkpoint = io.target.capture()?;
         if capture == CapturePolicy::New {
             io.observer.on_captured(&|| node.path(&[], 0))?;

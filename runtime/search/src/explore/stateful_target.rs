@@ -45,15 +45,15 @@ pub trait StatefulTarget: StepTarget {
     /// Restores a checkpoint of a whole run, but with its first answers only, counted from the start of the run: those behind them are asked for again.
     ///
     /// # Errors
-    /// As for [`StepTarget::restore`].
+    /// As for [`StepTarget::restore`]; and for a target whose runs are made step by step, which is never asked for it.
     fn restore_beginning(
         &mut self,
         checkpoint: CheckpointId,
         answers: usize,
         source: Box<dyn DecisionSource>,
     ) -> Result<(), HarnessError> {
-        let _ = answers;
-        self.restore(checkpoint, source)
+        let _ = (checkpoint, answers, source);
+        Err(HarnessError::new("only what is run whole has beginnings of runs"))
     }
 
     /// The verdict on a sequence whose end has returned, by what the guest reported; `None` when that is not judged.

@@ -108,6 +108,12 @@ impl StatefulTarget for Lock {
 }
 
 #[test]
+fn what_is_run_step_by_step_has_no_beginnings_of_runs() {
+    let source = Box::new(SeededSource::new(Seed(0)));
+    assert!(lock(false).restore_beginning(CheckpointId(0), 1, source).is_err());
+}
+
+#[test]
 fn runs_that_come_to_no_verdict_are_counted() {
     let undecided = |is_undecided| {
         let options = Options { runs_max: 5, ..Options::default() };
