@@ -1135,7 +1135,9 @@ impl Dispatcher<'_> {
         let (id, name) = (target.id.clone(), target.name.clone());
         let mut slice = SpooledSlice { target: id, name, troubles: record.troubles, ..SpooledSlice::default() };
         let now = target.source_stamp();
-        let is_prepared = !is_trial && stamp == Some(now) && (!untried || self.store.is_away());
+        // What this job's fleet has built is searched only if it is what stands there now: that may be another build, or cannot be built.
+        let is_present = stamp == Some(now) && build == target.build;
+        let is_prepared = !is_trial && is_present && (!untried || self.store.is_away());
         let prepared = match is_prepared {
             true => Ok(()),
             false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
@@ -1903,6 +1905,27 @@ mod tests {
                     assert_eq!(seen(), (Status::Fail, vec![untried(), ("fixed".to_owned(), None)]));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_not_searched_as_it_was_before_also_while_the_store_is_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let project = project(folder.path(), Remarks::none());
+        let (target, _) = searched(&project, PASSES);
+        let (file, build) = (target.file.clone(), target.build);
+        let collector = FleetCollector::of(FleetCollection { targets: vec![target], ..FleetCollection::default() });
+        let run = run(&project, &store, &collector, None);
+        // Of a slice there would be an error: no program has that name.
+        let fleet = dispatcher(&run, "one", Path::new("no such program"));
+        fleet.lock().targets[0].build = build;
+        std::fs::write(&file, "(module (func").expect("written");
+        for (troubles, is_away) in [(1, false), (2, true)] {
+            store.set_full(is_away);
+            fleet.put_worker(false).expect("it goes on");
+            assert!(fleet.store.is_away() == is_away && has_turn(&fleet));
+            assert_eq!(fleet.lock().targets[0].record.troubles, troubles);
         }
     }
 
