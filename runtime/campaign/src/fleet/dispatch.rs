@@ -1304,7 +1304,8 @@ impl Dispatcher<'_> {
         // Until its failures were tried, it is not the build that the records are of. While the store is away, it is not known whether it has some.
         let has_failures = has_changed || record.estimate.failures > 0;
         let is_verified = !has_failures
-            || self.unless_away(self.verify(records, target, &today, (program, has_changed)))? == Some(true);
+            || self.unless_away(self.verify(records, target, &today, (program, has_changed), &mut slice.met_before))?
+                == Some(true);
         (*build, *untried) = (Some(program), !is_verified);
         if has_changed {
             slice.troubles = 0;
@@ -1317,13 +1318,14 @@ impl Dispatcher<'_> {
 
     /// Tries those failures of a target on its present build that were neither tried nor met on that; whether all were. One that could not be
     /// tried is not tried again until the build is another one. What another worker that holds the records, and the end of the time, leave over
-    /// is tried before the next slice.
+    /// is tried before the next slice. Other builds on which they were met are added to `met_before`.
     fn verify(
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
         today: &TargetOfToday,
         (program, has_changed): (Digest, bool),
+        met_before: &mut BTreeSet<Digest>,
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         let mut is_whole = true;
@@ -1371,6 +1373,8 @@ impl Dispatcher<'_> {
                     state
                 }
                 (Ok(status), state) => {
+                    let is_met_on = |build: &Digest| *build != program && failure.stands(state);
+                    met_before.extend(failure.program.filter(is_met_on));
                     status.word().clone_into(&mut failure.status);
                     (failure.program, failure.untried) = (Some(program), None);
                     failure.tried_at_s = Some(unix_seconds());
@@ -1870,6 +1874,7 @@ mod tests {
         kept("whose trace is gone", Digest::of(b"gone"));
         let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
         (record.estimate.slices, record.estimate.failures) = (1, 2);
+        record.note_run_of(before.build.expect("a build"), 1.0);
         records.put_target("app-1", &record).expect("kept");
         let (target, _) = searched(&project, PASSES);
         let present = target.build;
@@ -1898,10 +1903,13 @@ mod tests {
                 // There was none for that.
                 Some(_) => {
                     assert_eq!((known.record.program, known.untried), (before.build, true));
+                    assert!(known.record.has_run_of(before.build));
                     assert_eq!(seen(), (Status::Fail, vec![untried(), untried()]));
                 }
                 None => {
                     assert_eq!((known.record.program, known.untried), (present, false));
+                    // Whoever has that code again is not told that it passes.
+                    assert!(!known.record.has_run_of(before.build));
                     assert_eq!(seen(), (Status::Fail, vec![untried(), ("fixed".to_owned(), None)]));
                 }
             }

@@ -70,6 +70,9 @@ pub(super) struct SpooledSlice {
     pub(super) program: Option<Digest>,
     /// The same, whether they were tried or not. `None` of a slice that an older version has left here.
     pub(super) build: Option<Digest>,
+    /// Other builds, on which failures were met that were tried on this one before it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) met_before: BTreeSet<Digest>,
     /// The build before, when this slice is the first of another one.
     pub(super) replaces: Option<Digest>,
     pub(super) cpu_s: f64,
@@ -313,6 +316,7 @@ impl SpooledSlice {
             (record.program_executions, record.undiscovered_edges) = (0, None);
             record.properties = PropertyTable::default();
         }
+        self.met_before.iter().for_each(|build| record.forget_runs_of(*build));
         if !self.is_slice {
             return 0;
         }
@@ -718,6 +722,10 @@ impl Spool {
                     };
                 }
                 if is_of_today {
+                    let is_of_other = |met_on: &Digest| slice.searched().is_some_and(|build| build != *met_on);
+                    if let Some(met_on) = old.program.filter(is_of_other).filter(|_| !is_back) {
+                        record.forget_runs_of(met_on);
+                    }
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
                     (old.program, old.untried) = (slice.searched().or(old.program), None);
                     old.tried_at_s = None;
