@@ -143,8 +143,8 @@ impl FleetScope {
         let words: Vec<String> = root.iter().map(|root| shown(root)).collect();
         let entries = match select(&words, None) {
             Ok(entries) => entries,
-            // What was found before and is there still is not gone since something else cannot be listed at the moment. Of what is found, only
-            // that it is nothing has a hint: a folder that cannot be listed, or a file of suites that names what is not there, is no such thing.
+            // What was found before and is there still is not gone since something else cannot be listed at the moment. And only that
+            // nothing is found has a hint: a folder that cannot be listed, or a broken file of suites, is no such thing.
             Err(error) if folders.is_empty() || known.is_there() || error.hint.is_none() => {
                 return Err(self.hinted(error));
             }
