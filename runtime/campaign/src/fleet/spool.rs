@@ -206,7 +206,6 @@ pub(super) struct MergedSlice {
 impl SpooledSlice {
     /// Takes what the report of its process says.
     pub(super) fn observe(&mut self, summary: &RunSummary) {
-        self.is_undecided = summary.status == Status::Error;
         if let Some(fuzz) = &summary.fuzz {
             (self.executions, self.corpus) = (fuzz.executions, fuzz.corpus);
             self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
@@ -219,6 +218,12 @@ impl SpooledSlice {
         if let Some(explore) = &summary.explore {
             self.observe_exploration(explore);
         }
+        self.is_undecided = self.is_without_verdict(summary.status, summary.interrupted);
+    }
+
+    /// Whether its command came to no verdict: an error, or it was stopped after its first execution, in which nothing is varied.
+    fn is_without_verdict(&self, status: Status, is_interrupted: bool) -> bool {
+        status == Status::Error || status == Status::Pass && is_interrupted && self.executions <= 1
     }
 
     fn observe_exploration(&mut self, explore: &ExploreSummary) {

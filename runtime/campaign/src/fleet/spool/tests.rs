@@ -312,6 +312,17 @@ fn each_build_that_a_slice_has_run_is_known_and_one_without_a_run_is_not() {
 }
 
 #[test]
+fn a_slice_that_was_stopped_after_its_first_execution_has_no_verdict() {
+    let after = |executions| SpooledSlice { executions, ..SpooledSlice::default() };
+    let without =
+        |status, is_interrupted| [1, 2].map(|number| after(number).is_without_verdict(status, is_interrupted));
+    assert_eq!(without(Status::Pass, true), [true, false]);
+    assert_eq!(without(Status::Pass, false), [false; 2], "one is all that was asked for");
+    assert_eq!(without(Status::Crash, true), [false; 2], "it has failed");
+    assert_eq!(without(Status::Error, false), [true; 2]);
+}
+
+#[test]
 fn runs_of_a_build_are_no_pass_once_a_failure_that_was_met_on_it_is_told_by_another_build() {
     let place = Place::new();
     let spool = place.spool("one");
