@@ -143,8 +143,11 @@ impl FleetScope {
         let words: Vec<String> = root.iter().map(|root| shown(root)).collect();
         let entries = match select(&words, None) {
             Ok(entries) => entries,
-            // What was found before and is there still is not gone since something else cannot be listed at the moment.
-            Err(error) if folders.is_empty() || known.is_there() => return Err(self.hinted(error)),
+            // What was found before and is there still is not gone since something else cannot be listed at the moment. And only that
+            // nothing is found has a hint: a folder that cannot be listed, or a broken file of suites, is no such thing.
+            Err(error) if folders.is_empty() || known.is_there() || error.hint.is_none() => {
+                return Err(self.hinted(error));
+            }
             Err(_) => Vec::new(),
         };
         let mut paths: BTreeMap<PathBuf, SuiteEntry> = BTreeMap::new();
@@ -747,6 +750,25 @@ mod tests {
         let [row] = &found.uncollected[..] else { panic!("{found:?}") };
         assert!(found.targets.is_empty() && row.reason == NOT_UTF8 && row.why.contains("is not UTF-8"), "{row:?}");
         assert!(of(&path).is_err_and(|error| error.message.contains("is not UTF-8")));
+    }
+
+    #[test]
+    fn a_file_of_suites_that_names_what_is_not_there_is_an_error_also_beside_a_cargo_fuzz_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = Project {
+            config: crate::config::Config::default(),
+            backends: crate::options::BackendOptions::default(),
+            keep_passing: false,
+            remarks: Remarks::none(),
+        };
+        fs::create_dir(folder.path().join("fuzz")).expect("made");
+        let manifest = "[package]\nname = \"f\"\n[package.metadata]\ncargo-fuzz = true\n";
+        fs::write(folder.path().join("fuzz/Cargo.toml"), manifest).expect("written");
+        let suites = r#"{"version": 1, "name": "all", "suites": [{"name": "kv", "scenarios": ["gone.fozzy.json"]}]}"#;
+        fs::write(folder.path().join("all.fozzy.json"), suites).expect("written");
+        let scope = FleetScope { root: Some(folder.path().to_owned()), ..FleetScope::default() };
+        let error = scope.collect(&project).expect_err("it is not there");
+        assert!(error.message.contains("suite `kv`"), "{error}");
     }
 
     #[test]

@@ -1135,7 +1135,9 @@ impl Dispatcher<'_> {
         let (id, name) = (target.id.clone(), target.name.clone());
         let mut slice = SpooledSlice { target: id, name, troubles: record.troubles, ..SpooledSlice::default() };
         let now = target.source_stamp();
-        let is_prepared = !is_trial && stamp == Some(now) && (!untried || self.store.is_away());
+        // What this job's fleet has built is searched only if it is what stands there now: that may be another build, or cannot be built.
+        let is_present = stamp == Some(now) && build == target.build;
+        let is_prepared = !is_trial && is_present && (!untried || self.store.is_away());
         let prepared = match is_prepared {
             true => Ok(()),
             false => self.prepare(&records, (&mut target, &mut build, &mut untried), &record, &mut slice),
@@ -1302,7 +1304,8 @@ impl Dispatcher<'_> {
         // Until its failures were tried, it is not the build that the records are of. While the store is away, it is not known whether it has some.
         let has_failures = has_changed || record.estimate.failures > 0;
         let is_verified = !has_failures
-            || self.unless_away(self.verify(records, target, &today, (program, has_changed)))? == Some(true);
+            || self.unless_away(self.verify(records, target, &today, (program, has_changed), &mut slice.met_before))?
+                == Some(true);
         (*build, *untried) = (Some(program), !is_verified);
         if has_changed {
             slice.troubles = 0;
@@ -1315,13 +1318,14 @@ impl Dispatcher<'_> {
 
     /// Tries those failures of a target on its present build that were neither tried nor met on that; whether all were. One that could not be
     /// tried is not tried again until the build is another one. What another worker that holds the records, and the end of the time, leave over
-    /// is tried before the next slice.
+    /// is tried before the next slice. Other builds on which they were met are added to `met_before`.
     fn verify(
         &self,
         records: &FleetRecords<'_>,
         target: &FleetTarget,
         today: &TargetOfToday,
         (program, has_changed): (Digest, bool),
+        met_before: &mut BTreeSet<Digest>,
     ) -> Result<bool, CampaignError> {
         let mut words = Vec::new();
         let mut is_whole = true;
@@ -1369,6 +1373,8 @@ impl Dispatcher<'_> {
                     state
                 }
                 (Ok(status), state) => {
+                    let is_met_on = |build: &Digest| *build != program && failure.stands(state);
+                    met_before.extend(failure.program.filter(is_met_on));
                     status.word().clone_into(&mut failure.status);
                     (failure.program, failure.untried) = (Some(program), None);
                     failure.tried_at_s = Some(unix_seconds());
@@ -1868,6 +1874,7 @@ mod tests {
         kept("whose trace is gone", Digest::of(b"gone"));
         let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
         (record.estimate.slices, record.estimate.failures) = (1, 2);
+        record.note_run_of(before.build.expect("a build"), 1.0);
         records.put_target("app-1", &record).expect("kept");
         let (target, _) = searched(&project, PASSES);
         let present = target.build;
@@ -1896,13 +1903,37 @@ mod tests {
                 // There was none for that.
                 Some(_) => {
                     assert_eq!((known.record.program, known.untried), (before.build, true));
+                    assert!(known.record.has_run_of(before.build));
                     assert_eq!(seen(), (Status::Fail, vec![untried(), untried()]));
                 }
                 None => {
                     assert_eq!((known.record.program, known.untried), (present, false));
+                    // Whoever has that code again is not told that it passes.
+                    assert!(!known.record.has_run_of(before.build));
                     assert_eq!(seen(), (Status::Fail, vec![untried(), ("fixed".to_owned(), None)]));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_not_searched_as_it_was_before_also_while_the_store_is_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let project = project(folder.path(), Remarks::none());
+        let (target, _) = searched(&project, PASSES);
+        let (file, build) = (target.file.clone(), target.build);
+        let collector = FleetCollector::of(FleetCollection { targets: vec![target], ..FleetCollection::default() });
+        let run = run(&project, &store, &collector, None);
+        // Of a slice there would be an error: no program has that name.
+        let fleet = dispatcher(&run, "one", Path::new("no such program"));
+        fleet.lock().targets[0].build = build;
+        std::fs::write(&file, "(module (func").expect("written");
+        for (troubles, is_away) in [(1, false), (2, true)] {
+            store.set_full(is_away);
+            fleet.put_worker(false).expect("it goes on");
+            assert!(fleet.store.is_away() == is_away && has_turn(&fleet));
+            assert_eq!(fleet.lock().targets[0].record.troubles, troubles);
         }
     }
 

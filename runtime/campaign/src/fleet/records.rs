@@ -74,7 +74,8 @@ pub struct TargetRecord {
     pub undiscovered_edges: Option<f64>,
     /// Executions or runs of the program.
     pub program_executions: u64,
-    /// Builds that have had a run, the program's among them, the latest last. An older version neither knows nor changes it.
+    /// Builds that have had a run, the program's among them, the latest last; not those on which a failure was met that was tried or met on
+    /// another one since. An older version neither knows nor changes it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub searched: Vec<SearchedBuild>,
     /// How the properties of the program stand over all of them.
@@ -142,6 +143,11 @@ impl TargetRecord {
         self.searched.sort_by(|left, right| left.at_s.total_cmp(&right.at_s).then(left.build.cmp(&right.build)));
         let surplus = self.searched.len().saturating_sub(BUILDS_MAX);
         self.searched.drain(..surplus);
+    }
+
+    /// Runs of this build are no pass any more: a failure was met on it, and how that stands is as another build has it from here on.
+    pub(super) fn forget_runs_of(&mut self, build: Digest) {
+        self.searched.retain(|known| known.build != build);
     }
 
     /// Counts a slice of a worker, whose number and end these are, unless that was done; whether it was not.

@@ -70,6 +70,9 @@ pub(super) struct SpooledSlice {
     pub(super) program: Option<Digest>,
     /// The same, whether they were tried or not. `None` of a slice that an older version has left here.
     pub(super) build: Option<Digest>,
+    /// Other builds, on which failures were met that were tried on this one before it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) met_before: BTreeSet<Digest>,
     /// The build before, when this slice is the first of another one.
     pub(super) replaces: Option<Digest>,
     pub(super) cpu_s: f64,
@@ -203,7 +206,6 @@ pub(super) struct MergedSlice {
 impl SpooledSlice {
     /// Takes what the report of its process says.
     pub(super) fn observe(&mut self, summary: &RunSummary) {
-        self.is_undecided = summary.status == Status::Error;
         if let Some(fuzz) = &summary.fuzz {
             (self.executions, self.corpus) = (fuzz.executions, fuzz.corpus);
             self.chance_if_doubled = Some(fuzz.coverage.chance_if_doubled);
@@ -216,6 +218,12 @@ impl SpooledSlice {
         if let Some(explore) = &summary.explore {
             self.observe_exploration(explore);
         }
+        self.is_undecided = self.is_without_verdict(summary.status, summary.interrupted);
+    }
+
+    /// Whether its command came to no verdict: an error, or it was stopped after its first execution, in which nothing is varied.
+    fn is_without_verdict(&self, status: Status, is_interrupted: bool) -> bool {
+        status == Status::Error || status == Status::Pass && is_interrupted && self.executions <= 1
     }
 
     fn observe_exploration(&mut self, explore: &ExploreSummary) {
@@ -313,6 +321,7 @@ impl SpooledSlice {
             (record.program_executions, record.undiscovered_edges) = (0, None);
             record.properties = PropertyTable::default();
         }
+        self.met_before.iter().for_each(|build| record.forget_runs_of(*build));
         if !self.is_slice {
             return 0;
         }
@@ -718,6 +727,10 @@ impl Spool {
                     };
                 }
                 if is_of_today {
+                    let is_of_other = |met_on: &Digest| slice.searched().is_some_and(|build| build != *met_on);
+                    if let Some(met_on) = old.program.filter(is_of_other).filter(|_| !is_back) {
+                        record.forget_runs_of(met_on);
+                    }
                     RegressionStatus::StillThere.word().clone_into(&mut old.status);
                     (old.program, old.untried) = (slice.searched().or(old.program), None);
                     old.tried_at_s = None;

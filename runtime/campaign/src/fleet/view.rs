@@ -142,9 +142,12 @@ impl FleetView<'_> {
             match document.failures.iter_mut().find(is_it) {
                 // The trace that waits is the one that there is.
                 Some(known) if (known.stands() || !is_of_today) && known.trace_missing && !row.trace_missing => {
-                    let FleetFailureRow { trace, command, trace_path, .. } = row;
+                    let FleetFailureRow { trace, command, trace_path, status, .. } = row;
                     (known.trace, known.command, known.trace_path) = (trace, command, trace_path);
                     known.trace_missing = false;
+                    if is_of_today && known.status == UNTRIED {
+                        (known.status, known.last_status) = (status, None);
+                    }
                 }
                 // It was met on the code of today.
                 Some(known) if is_of_today && known.status == UNTRIED => {
@@ -478,6 +481,11 @@ mod tests {
         let known = FleetView::with_waiting(known, vec![failure("1"), of_older("6")]);
         let met: Vec<_> = known.failures.iter().map(|row| (&*row.status, row.last_status.is_some())).collect();
         assert_eq!(met, [("still there", false), (UNTRIED, true)]);
+        // So it is where the store has lost its trace, too.
+        let lost = FleetFailureRow { trace_missing: true, command: None, ..untried("1") };
+        let known = FleetDocument { failures: vec![lost], ..document.clone() };
+        let known = FleetView::with_waiting(known, vec![failure("1")]).failures.remove(0);
+        assert_eq!((&*known.status, known.last_status, known.trace_missing), ("still there", None, false));
         // One whose trace the store has lost has that which waits.
         let mut document = document;
         let lost = FleetFailureRow { trace_missing: true, command: None, trace: "9c".to_owned(), ..row("1", "fixed") };

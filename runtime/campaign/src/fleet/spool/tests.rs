@@ -312,6 +312,39 @@ fn each_build_that_a_slice_has_run_is_known_and_one_without_a_run_is_not() {
 }
 
 #[test]
+fn a_slice_that_was_stopped_after_its_first_execution_has_no_verdict() {
+    let after = |executions| SpooledSlice { executions, ..SpooledSlice::default() };
+    let without =
+        |status, is_interrupted| [1, 2].map(|number| after(number).is_without_verdict(status, is_interrupted));
+    assert_eq!(without(Status::Pass, true), [true, false]);
+    assert_eq!(without(Status::Pass, false), [false; 2], "one is all that was asked for");
+    assert_eq!(without(Status::Crash, true), [false; 2], "it has failed");
+    assert_eq!(without(Status::Error, false), [true; 2]);
+}
+
+#[test]
+fn runs_of_a_build_are_no_pass_once_a_failure_that_was_met_on_it_is_told_by_another_build() {
+    let place = Place::new();
+    let spool = place.spool("one");
+    let [copy, other, third] = ["copy", "other", "third"].map(|name| Digest::of(name.as_bytes()));
+    let of = |build, number| SpooledSlice { program: None, build: Some(build), ..slice(&spool, number) };
+    let known = || {
+        spool.merge(&place.store, |_, _| ()).expect("it answers");
+        [copy, other, third].map(|build| place.record().has_run_of(Some(build)))
+    };
+    spool.put(&slice(&spool, 2)).expect("kept");
+    spool.put(&of(third, 4)).expect("kept");
+    spool.put(&of(copy, 1)).expect("kept");
+    assert_eq!(known(), [true, false, true]);
+    // It is met on another one, and then it passes on a third one, in a turn without a slice.
+    spool.put(&of(other, 1)).expect("kept");
+    assert_eq!(known(), [false, true, true]);
+    let met_before = BTreeSet::from([other]);
+    spool.put(&SpooledSlice { met_before, is_slice: false, ..of(third, 4) }).expect("kept");
+    assert_eq!(known(), [false, false, true]);
+}
+
+#[test]
 fn a_failure_that_is_met_again_stands_and_its_lost_trace_is_kept_again() {
     let place = Place::new();
     let records = FleetRecords { store: &place.store };
