@@ -87,8 +87,10 @@ impl Host {
     /// the target, with which the run ends; and tells what has waited for that.
     pub(crate) fn end_sdk_output(&mut self, was_killed: bool) -> Result<(), GuestStop> {
         let is_target = self.node == NodeId(0);
-        let nodes = self.run.world.nodes.iter().flatten().filter(|node| node.disk.has_unended_sdk_line());
-        let nodes = nodes.map(|node| node.id).filter(|node| is_target || self.node == *node);
+        let (all, own) = (&self.run.world.nodes, self.node.0 as usize);
+        // Guests for requests are many, and each ends.
+        let ended = if is_target { &all[..] } else { all.get(own..=own).unwrap_or_default() };
+        let nodes = ended.iter().flatten().filter(|node| node.disk.has_unended_sdk_line()).map(|node| node.id);
         for node in nodes.collect::<Vec<NodeId>>() {
             // What a life before has left is not what this one ends with.
             for line in self.run.world.node_mut(node).disk.take_sdk_lines(&[]) {
