@@ -275,7 +275,7 @@ impl Reactor {
     ///
     /// # Errors
     /// As for [`Reactor::call`].
-    pub(crate) fn call_to_end<P, R>(
+    pub(crate) fn run_to_end<P, R>(
         &mut self,
         function: &mut ReactorFunction<P, R>,
         arguments: P,
@@ -289,7 +289,7 @@ impl Reactor {
         }
         self.finished = true;
         (self.unlooked, self.found) = (true, None);
-        let result = self.live.call_to_end(function, arguments);
+        let result = self.live.run_to_end(function, arguments);
         self.over = result.is_err();
         result
     }

@@ -452,7 +452,7 @@ impl ReactorInstance {
     }
 
     /// Calls a function with which the guest comes to its end as a program does, unless it ends in another way before.
-    pub(super) fn call_to_end<P, R>(
+    pub(super) fn run_to_end<P, R>(
         &mut self,
         function: &mut ReactorFunction<P, R>,
         arguments: P,

@@ -114,7 +114,7 @@ impl EntryCall {
             }
             EntryCall::Program { run, delivery } => {
                 reactor.change(|world| delivery.give(world, input))?;
-                let (result,) = reactor.call_to_end(run, ())?;
+                let (result,) = reactor.run_to_end(run, ())?;
                 Ok(result.is_err().then_some(ExecutionEnd::Exited { code: 1 }))
             }
             EntryCall::Scenario { interface, flows } => reactor
