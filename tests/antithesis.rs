@@ -186,3 +186,22 @@ fn no_assertion_is_lost_whatever_its_bytes_are() {
         fozzy.run(&["replay", &trace]).exits(code);
     }
 }
+
+#[test]
+fn a_campaign_tells_what_a_program_has_left_for_its_end() {
+    let fozzy = Fozzy::new();
+    let message = "\"message\":\"m\"";
+    let fails = says(false, message, message.as_bytes());
+    let holds = says(true, message, message.as_bytes());
+    let kinds = [&*says(true, "\"always\"", b"\"sometimes\""), &*holds].concat();
+    for (name, head, said) in [
+        ("no-end", fails[..fails.len() - 1].to_vec(), "`m` does not hold"),
+        ("kinds", kinds, "two properties are called `m`"),
+    ] {
+        let file = format!("{name}.wat");
+        fozzy.write(&file, writes(&head, 0, b""));
+        let fuzzed = fozzy.run(&["fuzz", &file, "--stdin", "--runs", "20", "--seed", "1"]);
+        let all = format!("{}{}", fuzzed.out(), fuzzed.err());
+        assert!(all.contains(said), "{name}: {said} in\n{all}");
+    }
+}

@@ -270,6 +270,30 @@ impl Reactor {
         self.call_live(function, arguments)
     }
 
+    /// The same for a function with whose return the guest comes to its end, as a program does: what it has said and what waits for the
+    /// end is taken then, as in a run.
+    ///
+    /// # Errors
+    /// As for [`Reactor::call`].
+    pub(crate) fn run_to_end<P, R>(
+        &mut self,
+        function: &mut ReactorFunction<P, R>,
+        arguments: P,
+    ) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        if self.over {
+            return Err(CallError::Over);
+        }
+        self.finished = true;
+        (self.unlooked, self.found) = (true, None);
+        let result = self.live.run_to_end(function, arguments);
+        self.over = result.is_err();
+        result
+    }
+
     #[inline]
     fn call_live<P, R>(&mut self, function: &mut ReactorFunction<P, R>, arguments: P) -> Result<R, CallError>
     where

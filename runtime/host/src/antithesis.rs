@@ -14,6 +14,9 @@ use fozzy_trace::facts::FailureKind;
 use fozzy_trace::plan::Edition;
 use fozzy_world::files::{FileDescriptor, SDK_WHOLE_LINE_BYTES_MAX, SdkLine, SdkText};
 
+/// Bytes of a write that are taken at a time: of as many lines, each is held for a moment.
+const PIECE_BYTES: usize = 64 << 10;
+
 impl Host {
     /// Takes bytes that are written to a file, if it is the one of the SDK.
     #[inline]
@@ -27,9 +30,14 @@ impl Host {
 
     #[cold]
     fn take_sdk_output(&mut self, bytes: &[u8]) -> Result<(), GuestStop> {
-        let lines = self.node_mut().disk.take_sdk_lines(bytes);
         let node = self.node;
-        lines.into_iter().try_for_each(|line| self.take_sdk_line(node, line, false))
+        // In pieces, so that not all lines of a large write are held at once.
+        for piece in bytes.chunks(PIECE_BYTES) {
+            for line in self.node_mut().disk.take_sdk_lines(piece) {
+                self.take_sdk_line(node, line, false)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes a line of a machine; `is_last` if it is the last one of a guest that has ended by itself.
@@ -76,17 +84,24 @@ impl Host {
     }
 
     /// The guest has ended by itself, or was killed for good: takes the line whose end it has not written, of all machines if it is that of
-    /// the target, with which the run ends; and tells what has waited for the end.
+    /// the target, with which the run ends; and tells what has waited for that.
     pub(crate) fn end_sdk_output(&mut self, was_killed: bool) -> Result<(), GuestStop> {
-        let nodes = self.run.world.nodes.iter().flatten().filter(|node| node.disk.has_unended_sdk_line());
-        let nodes = nodes.map(|node| node.id).filter(|node| self.node == NodeId(0) || self.node == *node);
+        let is_target = self.node == NodeId(0);
+        let (all, own) = (&self.run.world.nodes, self.node.0 as usize);
+        // Guests for requests are many, and each ends.
+        let ended = if is_target { &all[..] } else { all.get(own..=own).unwrap_or_default() };
+        let nodes = ended.iter().flatten().filter(|node| node.disk.has_unended_sdk_line()).map(|node| node.id);
         for node in nodes.collect::<Vec<NodeId>>() {
+            // What a life before has left is not what this one ends with.
+            for line in self.run.world.node_mut(node).disk.take_sdk_lines(&[]) {
+                self.take_sdk_line(node, line, false)?;
+            }
             let is_last = !was_killed && node == self.node;
             for line in self.run.world.node_mut(node).disk.take_unended_sdk_lines() {
                 self.take_sdk_line(node, line, is_last)?;
             }
         }
-        match self.run.world.facts.sdk_conflict.take() {
+        match self.run.world.facts.sdk_conflict.take_if(|_| is_target) {
             Some(conflict) => Err(GuestStop::Failed(conflict)),
             None => Ok(()),
         }

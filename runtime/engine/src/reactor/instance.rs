@@ -451,6 +451,26 @@ impl ReactorInstance {
         self.act(|store, _| found.call(store, arguments))
     }
 
+    /// Calls a function with which the guest comes to its end as a program does, unless it ends in another way before.
+    pub(super) fn run_to_end<P, R>(
+        &mut self,
+        function: &mut ReactorFunction<P, R>,
+        arguments: P,
+    ) -> Result<R, CallError>
+    where
+        P: ComponentNamedList + Lower,
+        R: ComponentNamedList + Lift,
+    {
+        if function.instance != self.id {
+            self.find_again(function)?;
+        }
+        let found = function.found;
+        self.act(|store, _| {
+            let outcome = found.call(&mut *store, arguments);
+            store.data_mut().ended(outcome)
+        })
+    }
+
     /// Calls the fuzz target of this number with `input` without the component's interface, which takes longer and does the same;
     /// `None` when that cannot be done here.
     #[inline]

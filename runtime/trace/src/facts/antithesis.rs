@@ -324,6 +324,10 @@ fn no_json(error: &serde_json::Error) -> LineEnd {
 
 /// Reads a line that is no JSON for the reason of `error`.
 fn read_tolerantly(line: &[u8], error: &serde_json::Error) -> Result<Value, LineEnd> {
+    // Nothing is in a line without an object, of which a program may write very many.
+    if !line.contains(&b'{') {
+        return Err(no_json(error));
+    }
     let mut reader = SdkLineReader::default();
     reader.push(line);
     match reader.finish() {

@@ -93,7 +93,13 @@ mod tests {
         open(&mut disk, "out.jsonl", true);
         assert!(disk.has_unended_sdk_line());
         assert_eq!(disk.take_unended_sdk_lines(), [unended(4, b"y")]);
+        // What a life before has left comes before what this one has begun, by itself where nothing is written.
+        disk.take_sdk_lines(b"q");
+        open(&mut disk, "out.jsonl", true);
+        assert_eq!(disk.take_sdk_lines(b""), [unended(4, b"q")]);
+        assert!(!disk.has_unended_sdk_line());
         disk.take_sdk_lines(b"z");
+        assert_eq!(disk.take_sdk_lines(b""), []);
         assert_eq!(disk.take_unended_sdk_lines(), [unended(4, b"z")]);
         assert!(!disk.has_unended_sdk_line() && disk.take_unended_sdk_lines().is_empty());
     }

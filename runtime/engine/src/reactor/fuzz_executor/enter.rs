@@ -4,7 +4,7 @@
 //! fuzz             the input is put into the accessor's memory, which calls the target; or as a property
 //! property         typed call of the SDK's interfaces
 //! function, http   arguments are drawn, recorded, passed
-//! program          the input is put onto its computer; `wasi:cli/run`
+//! program          the input is put onto its computer; `wasi:cli/run`, and the end of a run
 //! scenario         begin-sequence, all steps, end-sequence
 //! ```
 //!
@@ -114,7 +114,7 @@ impl EntryCall {
             }
             EntryCall::Program { run, delivery } => {
                 reactor.change(|world| delivery.give(world, input))?;
-                let (result,) = reactor.call_last(run, ())?;
+                let (result,) = reactor.run_to_end(run, ())?;
                 Ok(result.is_err().then_some(ExecutionEnd::Exited { code: 1 }))
             }
             EntryCall::Scenario { interface, flows } => reactor
