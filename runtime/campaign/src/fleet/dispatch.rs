@@ -58,6 +58,8 @@ const TROUBLES_MAX: u32 = 3;
 const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
+/// Slices of a build that go first, one after the other, until one of them comes to a verdict.
+const FIRST_SLICES: u32 = 3;
 /// Until a target is tried again whose slice has found no room on the disk.
 const NO_ROOM: Duration = Duration::from_secs(5);
 /// Between two looks whether what is set aside has changed.
@@ -121,6 +123,8 @@ struct TargetState {
     collected: Option<Digest>,
     /// The build of the last slice, whether that had a result or not.
     tried: Option<Digest>,
+    /// How often that goes first once more, as its slices were too short for a verdict.
+    more_tries: u32,
     is_busy: bool,
     /// Whether another fleet worked on it when it was asked for last.
     is_held: bool,
@@ -147,6 +151,7 @@ impl TargetState {
             trial: None,
             collected: target.build,
             tried: None,
+            more_tries: 0,
             is_busy: false,
             is_held: false,
             is_gone: false,
@@ -166,9 +171,10 @@ impl TargetState {
         !self.is_busy && !self.is_gone && !self.is_set_aside() && self.away_until <= now
     }
 
-    /// Whether its present build has no run, as far as is known, and no slice of this fleet has tried that: it goes first.
+    /// Whether its present build has no run, as far as is known, and no slice of this fleet has tried that, or too short ones only: it goes first.
     fn is_due(&self) -> bool {
-        self.target.build.is_some() && self.tried != self.target.build && !self.record.has_run_of(self.target.build)
+        let is_tried = self.tried == self.target.build && self.more_tries == 0;
+        self.target.build.is_some() && !is_tried && !self.record.has_run_of(self.target.build)
     }
 
     /// Whether failures of it stand that were not tried on its present build, as far as is known: it has a turn for that, and no slice.
@@ -1244,10 +1250,16 @@ impl Dispatcher<'_> {
                 kept.target.build = present;
             }
             kept.trial = present;
+            let has_result = slice.is_slice && slice.trouble.is_none();
             if slice.is_slice || slice.trouble.is_some() {
+                let is_in_vain = has_result && !record.has_run_of(present);
+                kept.more_tries = match is_in_vain {
+                    true if kept.tried == present => kept.more_tries.saturating_sub(1),
+                    true => FIRST_SLICES - 1,
+                    false => 0,
+                };
                 kept.tried = present;
             }
-            let has_result = slice.is_slice && slice.trouble.is_none();
             kept.rests = if has_result { 0 } else { kept.rests };
             (kept.record, kept.stamp) = (record, stamp);
             (kept.build, kept.untried, kept.shared_state) = (build, untried, shared_state);
@@ -1811,6 +1823,10 @@ mod tests {
         // A slice without a result is one, too.
         (state.targets[1].tried, state.targets[2].tried) = (build("newer"), build("new"));
         assert_eq!((state.choose(&[0, 1, 2], false), state.has_due(Duration::ZERO)), (Some(0), false));
+        // One that was too short for a verdict is made again.
+        state.targets[2].more_tries = 1;
+        assert_eq!((state.choose(&[0, 1, 2], false), state.has_due(Duration::ZERO)), (Some(2), true));
+        state.targets[2].more_tries = 0;
         // A slice may have built it since, and a look that has found nothing else does not know of that.
         state.targets[2].target.build = build("newest");
         state.targets[2].take_look(&look(build("new")));
