@@ -206,6 +206,7 @@ fn a_test_that_does_not_build_or_cannot_be_read_is_no_pass_and_what_is_no_test_i
     fozzy.write("scenarios/fine.wat", draws(NEVER));
     // Deliberately nothing to be searched: a component without an entry, a test of the real computer, a program beside the scenarios.
     fozzy.write("scenarios/library.wat", LIBRARY);
+    fozzy.write("scenarios/core.wat", r#"(module (func (export "add")))"#);
     fozzy.write("scenarios/live.wat", draws(NEVER));
     fozzy.write("scenarios/live.plan.toml", "[backends]\nfiles = \"host\"\n");
     fozzy.write("beside.wat", draws(NEVER));
@@ -216,9 +217,12 @@ fn a_test_that_does_not_build_or_cannot_be_read_is_no_pass_and_what_is_no_test_i
         rows.iter().find(|row| row["name"] == name).map(|row| (row["reason"].clone(), row["why"].clone()))
     };
     let all = collect(0);
-    for (name, expected) in
-        [("beside.wat", "not-named"), ("scenarios/library.wat", "no-entry"), ("scenarios/live.wat", "no-entry")]
-    {
+    for (name, expected) in [
+        ("beside.wat", "not-named"),
+        ("scenarios/library.wat", "no-entry"),
+        ("scenarios/core.wat", "no-entry"),
+        ("scenarios/live.wat", "no-entry"),
+    ] {
         assert_eq!(reason(&all, name).map(|(reason, _)| reason), Some(json!(expected)), "{all:#}");
     }
     let (plan, gone) = ("files = ", "files = { \"/data/limit.txt\" = { file = \"gone.txt\" } }");

@@ -24,9 +24,9 @@
 
 use super::regression_status::RegressionStatus;
 use crate::error::CampaignError;
-use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram, session_of};
+use crate::pipeline::{LoadedTarget, PlanOfToday, PreparedProgram};
 use fozzy_check::{FailureIdentity, identify, judge};
-use fozzy_engine::Session;
+use fozzy_engine::{Interrupt, Session};
 use fozzy_search::{Branch, QuestionCount, source_of};
 use fozzy_trace::file::Recording;
 use fozzy_trace::{
@@ -62,9 +62,23 @@ pub struct Retrial {
 impl Retrial {
     /// Tries `recording` on `loaded`, whose current plan is `plan`.
     pub fn new(recording: &Recording, loaded: &LoadedTarget, plan: &PlanOfToday) -> Result<Retrial, CampaignError> {
+        Retrial::until(recording, loaded, plan, &Interrupt::default())
+    }
+
+    /// The same. Once `interrupt` is due, it is an error of the kind `interrupted`.
+    pub fn until(
+        recording: &Recording,
+        loaded: &LoadedTarget,
+        plan: &PlanOfToday,
+        interrupt: &Interrupt,
+    ) -> Result<Retrial, CampaignError> {
+        let session = |mut prepared: PreparedProgram| {
+            prepared.interrupt = interrupt.clone();
+            prepared.session()
+        };
         let signature = recording.outcome.verdict.signature.as_ref().map(|signature| plan.signature(signature));
         let is_same_program = loaded.component == recording.component && plan.planned.plan == recording.plan;
-        let mut today = PreparedProgram::compile(loaded.clone(), plan.planned.clone())?.session()?;
+        let mut today = session(PreparedProgram::compile(loaded.clone(), plan.planned.clone())?)?;
         let (execution, now) = decided(recording, &mut today, &plan.planned.plan)?;
         let verdict = judge(&execution);
         let of = |state, note| Ok(Retrial { execution: execution.clone(), verdict: verdict.clone(), state, note });
@@ -81,7 +95,7 @@ impl Retrial {
             let why = "the same program passes now: it was recorded by another version of the engine";
             return of(RegressionStatus::Stale, Some(why.to_owned()));
         }
-        let mut recorded = session_of(recording)?;
+        let mut recorded = session(PreparedProgram::of_recording(recording)?)?;
         let (was, then) = decided(recording, &mut recorded, &recording.plan)?;
         let was = signature.as_ref().and_then(|_| identify(&was));
         let is = identify(&execution);

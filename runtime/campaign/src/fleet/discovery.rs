@@ -32,7 +32,7 @@ use crate::suite::entry::{Kind, SuiteEntry, shown};
 use crate::suite::expect::flags;
 use crate::suite::find::{manifest, programs_here, sources};
 use crate::suite::select::{files, select};
-use fozzy_engine::{Build, ExportedFunctions, Ports};
+use fozzy_engine::{Build, ExportedFunctions, PROGRAM_BYTES_MAX, Ports};
 use fozzy_instrument::REWRITER_VERSION;
 use fozzy_report::fleet::{NO_ENTRY, NOT_BUILT, NOT_UTF8, UNREADABLE};
 use fozzy_report::shell_word;
@@ -402,7 +402,10 @@ fn searched_in(
             path.clone()
         }
     };
-    let loaded = load(&file, &project.remarks)?;
+    let loaded = load(&file, &project.remarks).map_err(|error| {
+        let reason = if is_core_library(&file) { NO_ENTRY } else { UNREADABLE };
+        EntryRefusal { reason, error }
+    })?;
     let flags = flags?;
     let (kinds, build) = kinds(project, &loaded, &flags)?;
     let target = |kind| FleetTarget {
@@ -480,6 +483,13 @@ fn kinds(
         return Err(EntryRefusal { reason: NO_ENTRY, error: CampaignError::new(ErrorKind::Target, message) });
     }
     Ok((kinds, build))
+}
+
+/// Whether a file that cannot be loaded is a sound core module without an entry.
+fn is_core_library(file: &Path) -> bool {
+    let is_small = |file: &std::fs::Metadata| file.is_file() && file.len() <= PROGRAM_BYTES_MAX as u64;
+    let bytes = std::fs::metadata(file).ok().filter(is_small).and_then(|_| std::fs::read(file).ok());
+    bytes.is_some_and(|bytes| fozzy_engine::load(&bytes, None).is_err_and(|error| error.is_of_library()))
 }
 
 /// Whether a component exports nothing that is searched: what it imports may come from others that are linked with it.

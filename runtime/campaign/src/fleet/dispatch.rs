@@ -31,7 +31,9 @@ use crate::options::StopFlag;
 use crate::pipeline::{LoadedTarget, MachinesOfToday, PlanOfToday, RunPlan, load};
 use crate::project::Project;
 use crate::risk_bound::RiskBound;
+use crate::search_clock::SearchClock;
 use crate::wall_clock::{Stopwatch, pause, unix_seconds};
+use fozzy_engine::Interrupt;
 use fozzy_report::fleet::{FOUND_WITHOUT_REPORT, FleetDocument, FleetSliceRow, FleetWorkerRow, WaitingSlices};
 use fozzy_report::{WallFacts, printable_line};
 use fozzy_trace::file::Recording;
@@ -58,6 +60,8 @@ const TROUBLES_MAX: u32 = 3;
 const CHANGE_WAIT: Duration = Duration::from_secs(10);
 /// Until a target that another fleet works on is asked for again.
 const AWAY: Duration = Duration::from_secs(1);
+/// To try a failure on changed code takes one part in this many of the time that a fleet has left, at the most.
+const TRIAL_SHARE: u32 = 4;
 /// Slices of a build that go first, one after the other, until one of them comes to a verdict.
 const FIRST_SLICES: u32 = 3;
 /// Until a target is tried again whose slice has found no room on the disk.
@@ -423,10 +427,10 @@ impl TargetOfToday {
     }
 
     /// How a recorded failure stands. It was found under the plan of the target, and no flag has asked for more.
-    fn retry(&self, recording: &Recording) -> Result<RegressionStatus, CampaignError> {
+    fn retry(&self, recording: &Recording, interrupt: &Interrupt) -> Result<RegressionStatus, CampaignError> {
         let mut plan = PlanOfToday::new(recording, &self.loaded, self.judged.clone(), &self.machines)?;
         self.planned.iter().for_each(|planned| plan.judge_by(planned));
-        Ok(Retrial::new(recording, &self.loaded, &plan)?.state)
+        Ok(Retrial::until(recording, &self.loaded, &plan, interrupt)?.state)
     }
 }
 
@@ -1349,13 +1353,16 @@ impl Dispatcher<'_> {
             if is_known {
                 continue;
             }
-            // One may take all its instructions, as the run of a hang does.
             if self.is_over() || self.time_left() == Some(Duration::ZERO) {
                 is_whole = false;
                 break;
             }
             let tried = match self.retry(today, &failure) {
                 Err(error) if error.kind == ErrorKind::Store => return Err(error),
+                Err(error) if error.kind == ErrorKind::Interrupted => {
+                    is_whole = false;
+                    break;
+                }
                 tried => tried.map_err(|error| error.to_string()),
             };
             let signature = failure.signature.to_string();
@@ -1409,7 +1416,11 @@ impl Dispatcher<'_> {
         let missing = || CampaignError::new(ErrorKind::Trace, "its trace is not in the store, or is damaged there");
         let recording = Recording::read(&bytes.ok_or_else(missing)?)
             .map_err(|error| CampaignError::new(ErrorKind::Trace, error.to_string()))?;
-        today.retry(&recording)
+        // It may take all its instructions, as the run of a hang does, and others are to have their turn.
+        let time = self.time_left().map(|left| nanoseconds(left / TRIAL_SHARE));
+        let (clock, interrupt) = (SearchClock::start(time, self.slice_stop()), Interrupt::default());
+        clock.bound(&interrupt);
+        today.retry(&recording, &interrupt)
     }
 
     /// Seeds stay below 2^53, so that all readers of JSON have them exactly.
@@ -1434,6 +1445,10 @@ impl Dispatcher<'_> {
         let (stop, is_over) = (StopFlag::clone(&self.run.stop), Arc::clone(&self.is_over));
         Arc::new(move || stop() || is_over.load(Ordering::SeqCst))
     }
+}
+
+fn nanoseconds(time: Duration) -> fozzy_trace::Duration {
+    fozzy_trace::Duration(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// The line of a reason that says that a disk has no room: its first one, or an error of the process. Others may be anybody's.
@@ -1930,6 +1945,33 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn code_that_never_ends_does_not_take_all_of_the_time_when_a_failure_is_tried_on_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
+        let (project, records) = (project(folder.path(), Remarks::none()), FleetRecords { store: &store });
+        let (before, trace) = searched(&project, FAILS);
+        let failure = serde_json::json!({
+            "target": "app.wasm", "signature": FailureSignature { kind: FindingKind::Trap, site: "unreachable".to_owned() },
+            "trace": store.put_blob(&trace).expect("kept"), "status": "still there", "program": before.build, "times": 1,
+            "foundAt": "2026"
+        });
+        let failure = serde_json::from_value(failure).expect("a record");
+        records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+        let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
+        (record.estimate.slices, record.estimate.failures) = (1, 1);
+        records.put_target("app-1", &record).expect("kept");
+        let (target, _) = searched(&project, PASSES);
+        std::fs::write(&target.file, "(module (func (export \"_start\") (loop $again (br $again))))").expect("written");
+        let collector = FleetCollector::of(FleetCollection { targets: vec![target], ..FleetCollection::default() });
+        let run = run(&project, &store, &collector, Some(Duration::from_secs(2)));
+        let fleet = dispatcher(&run, "one", Path::new("no such program"));
+        fleet.remember_targets().expect("it answers");
+        assert!(has_turn(&fleet) && fleet.lock().targets[0].untried);
+        let known = records.failures("app-1").expect("they can be read");
+        assert!(known.iter().all(|(.., known)| known.status == "still there" && known.program == before.build));
     }
 
     #[test]

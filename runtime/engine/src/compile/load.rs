@@ -82,6 +82,14 @@ pub enum LoadError {
     TooLarge(usize),
 }
 
+impl LoadError {
+    /// Whether it is a sound core module that has nothing to run: a library of others.
+    #[must_use]
+    pub fn is_of_library(&self) -> bool {
+        matches!(self, LoadError::Componentize(ComponentizeError::NoEntry { .. }))
+    }
+}
+
 /// Recognises `bytes` by content and returns a component; a module that was componentized before comes from
 /// the cache.
 ///

@@ -139,7 +139,9 @@ impl SharedStore for DirectoryStore {
 
     fn put(&self, key: &StoreKey, value: &[u8]) -> Result<(), SharedStoreError> {
         bounded(format_args!("the value {key} has a size"), value.len() as u64, VALUE_BYTES_MAX as u64)?;
-        self.write(&self.file("values", key, VALUE_ENDING)?, value, Durability::Synced)
+        let path = self.file("values", key, VALUE_ENDING)?;
+        clear_place(&path)?;
+        self.write(&path, value, Durability::Synced)
     }
 
     fn delete(&self, key: &StoreKey) -> Result<bool, SharedStoreError> {
@@ -188,6 +190,11 @@ impl SharedStore for DirectoryStore {
     fn rename(&self, from: &StoreKey, to: &StoreKey) -> Result<bool, SharedStoreError> {
         let (from, to) = (self.file("values", from, VALUE_ENDING)?, self.file("values", to, VALUE_ENDING)?);
         to.parent().map_or(Ok(()), make)?;
+        match clear_place(&from) {
+            // It stays where it is: who reads it says so.
+            Err(SharedStoreError::NoFile { .. }) => return Ok(false),
+            cleared => cleared?,
+        }
         match fs::rename(&from, &to) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -427,6 +434,15 @@ fn no_file(path: &Path) -> Result<Option<&'static str>, SharedStoreError> {
             Ok(path.is_symlink().then_some("a link to what is not there"))
         }
         Err(error) => Err(SharedStoreError::io("read", path, error)),
+    }
+}
+
+/// Takes away a link to nothing, or a pipe, where a file is to be kept. A folder stays, as it may hold anything.
+fn clear_place(path: &Path) -> Result<(), SharedStoreError> {
+    match no_file(path)? {
+        Some(_) if !path.is_dir() => delete(path).map(drop),
+        Some(what) => Err(SharedStoreError::NoFile { path: path.display().to_string(), what }),
+        None => Ok(()),
     }
 }
 

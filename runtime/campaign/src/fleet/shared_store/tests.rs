@@ -64,6 +64,10 @@ fn what_is_no_file_in_the_place_of_a_value_is_said_at_once_and_says_nothing() {
     assert!(store.has_text(std::slice::from_ref(&records), "3f2a").expect("answered"));
     assert!(!store.has_text(std::slice::from_ref(&records), "4a3b").expect("answered"));
     assert!(store.delete(&records.join("pipe")).expect("it goes") && store.delete(&records.join("link")).expect("too"));
+    std::os::unix::fs::symlink("nowhere", fifo.with_file_name("link.json")).expect("linked");
+    store.put(&records.join("link"), b"of 3f2a").expect("it takes its place");
+    assert!(!store.rename(&records.join("folder"), &records.join("other")).expect("it stays"));
+    assert!(store.put(&records.join("folder"), b"1").expect_err("it stays").to_string().contains("is a folder"));
     let kept = store.delete(&records.join("folder")).expect_err("it may hold anything").to_string();
     assert!(kept.contains("is a folder"), "{kept}");
 }
@@ -248,9 +252,8 @@ fn a_pipe_in_the_place_of_a_record_or_a_lease_is_refused() {
         store.holder(&of).map(|_| ()).expect_err("a pipe").to_string(),
     ];
     refused.iter().for_each(|error| assert!(error.contains("is a pipe, a socket or a device, and no file"), "{error}"));
-    // Nothing takes its place before it is deleted.
-    store.put(&of, b"1").expect_err("a pipe");
-    assert!(store.delete(&of).expect("deleted"));
+    // It is not moved, and what is written takes its place.
+    assert!(!store.rename(&of, &key(&["targets", "b"])).expect("nothing is there"));
     store.put(&of, b"1").expect("kept");
     assert_eq!(store.get(&of).expect("read"), Some(b"1".to_vec()));
 }
