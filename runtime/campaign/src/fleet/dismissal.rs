@@ -124,28 +124,16 @@ fn lock(store: &dyn SharedStore, id: &str) -> Result<Box<dyn StoreLease>, Shared
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::{CountedSlices, FleetFailureRecord, OtherFields};
+    use super::super::records::FleetFailureRecord;
     use super::super::shared_store::DirectoryStore;
     use super::*;
-    use fozzy_trace::{FailureSignature, FindingKind};
 
     fn keep(store: &DirectoryStore, id: &str, site: &str, trace: &[u8]) -> Digest {
         let trace = store.put_blob(trace).expect("kept");
         let failure = FleetFailureRecord {
             target: format!("{id}.wasm"),
-            signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
-            trace,
             is_minimal: true,
-            was_shrunk: false,
-            status: "still there".to_owned(),
-            program: None,
-            tried_at_s: None,
-            untried: None,
-            times: 1,
-            found_at: "2026".to_owned(),
-            counted: CountedSlices::default(),
-            news_of: None,
-            others: OtherFields::new(),
+            ..FleetFailureRecord::app(site, trace)
         };
         FleetRecords { store }.put_failure(id, FailureState::Shrunk, &failure).expect("kept");
         trace

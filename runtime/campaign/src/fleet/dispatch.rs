@@ -364,8 +364,9 @@ impl FleetState {
     }
 
     /// Which of the free targets has its turn, as a place in their list. First are those with failures that were not tried on their present
-    /// build, which takes no time to speak of, then those whose present build has no run; of these, such of which no run was ever at its end come last, as their slices are long. A fleet that ends at a risk waits for those whose last slice had no result,
-    /// until they have one or are set aside: they go next, so that it soon knows.
+    /// build, then those whose present build has no run; of these, such of which no run was ever at its end come last, as their slices are
+    /// long. A fleet that ends at a risk waits for those whose last slice had no result, until they have one or are set aside: they go next, so
+    /// that it soon knows.
     fn choose(&mut self, free: &[usize], ends_at_risk: bool) -> Option<usize> {
         if let Some(first) = free.iter().position(|place| self.targets[*place].has_untried()) {
             return Some(first);
@@ -1562,6 +1563,13 @@ mod tests {
         (FleetTarget { build, ..target }, trace)
     }
 
+    /// Keeps a trap that was met on this build of `app.wasm`.
+    fn keep_failure(records: &FleetRecords<'_>, site: &str, trace: Digest, program: Option<Digest>) {
+        let signature = FailureSignature { kind: FindingKind::Trap, site: site.to_owned() };
+        let failure = FleetFailureRecord { signature, program, ..FleetFailureRecord::app(site, trace) };
+        records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+    }
+
     /// One turn of the only target; whether there was one.
     fn has_turn(fleet: &Dispatcher<'_>) -> bool {
         let Some((place, lease)) = fleet.take().expect("it answers") else { return false };
@@ -1892,17 +1900,8 @@ mod tests {
         let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
         let (project, records) = (project(folder.path(), Remarks::none()), FleetRecords { store: &store });
         let (before, trace) = searched(&project, FAILS);
-        let kept = |site: &str, trace: Digest| {
-            let signature = FailureSignature { kind: FindingKind::Trap, site: site.to_owned() };
-            let failure = serde_json::json!({
-                "target": "app.wasm", "signature": signature, "trace": trace, "status": "still there",
-                "program": before.build, "times": 1, "foundAt": "2026"
-            });
-            let failure = serde_json::from_value(failure).expect("a record");
-            records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
-        };
-        kept("unreachable", store.put_blob(&trace).expect("kept"));
-        kept("whose trace is gone", Digest::of(b"gone"));
+        keep_failure(&records, "unreachable", store.put_blob(&trace).expect("kept"), before.build);
+        keep_failure(&records, "whose trace is gone", Digest::of(b"gone"), before.build);
         let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
         (record.estimate.slices, record.estimate.failures) = (1, 2);
         record.note_run_of(before.build.expect("a build"), 1.0);
@@ -1953,13 +1952,7 @@ mod tests {
         let store = DirectoryStore::open(&folder.path().join("store"), "shop").expect("a store");
         let (project, records) = (project(folder.path(), Remarks::none()), FleetRecords { store: &store });
         let (before, trace) = searched(&project, FAILS);
-        let failure = serde_json::json!({
-            "target": "app.wasm", "signature": FailureSignature { kind: FindingKind::Trap, site: "unreachable".to_owned() },
-            "trace": store.put_blob(&trace).expect("kept"), "status": "still there", "program": before.build, "times": 1,
-            "foundAt": "2026"
-        });
-        let failure = serde_json::from_value(failure).expect("a record");
-        records.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
+        keep_failure(&records, "unreachable", store.put_blob(&trace).expect("kept"), before.build);
         let mut record = TargetRecord { program: before.build, executions: 9, ..TargetRecord::default() };
         (record.estimate.slices, record.estimate.failures) = (1, 1);
         records.put_target("app-1", &record).expect("kept");

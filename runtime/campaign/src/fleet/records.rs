@@ -652,6 +652,29 @@ pub(super) fn thin_out(mut moments: Vec<FleetMoment>) -> Vec<FleetMoment> {
 }
 
 #[cfg(test)]
+impl FleetFailureRecord {
+    /// A failure of tests: a panic of `app.wasm`, which stands.
+    pub(super) fn app(site: &str, trace: Digest) -> FleetFailureRecord {
+        FleetFailureRecord {
+            target: "app.wasm".to_owned(),
+            signature: FailureSignature { kind: fozzy_trace::FindingKind::Panic, site: site.to_owned() },
+            trace,
+            is_minimal: false,
+            was_shrunk: false,
+            status: RegressionStatus::StillThere.word().to_owned(),
+            program: None,
+            tried_at_s: None,
+            untried: None,
+            times: 1,
+            found_at: "2026".to_owned(),
+            counted: CountedSlices::default(),
+            news_of: None,
+            others: OtherFields::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::fleet::shared_store::DirectoryStore;
@@ -717,26 +740,11 @@ mod tests {
 
     #[test]
     fn a_failure_that_comes_back_is_shrunk_only_if_it_was_that_before() {
-        let failure = |is_minimal| FleetFailureRecord {
-            target: "app.wasm".to_owned(),
-            signature: FailureSignature { kind: fozzy_trace::FindingKind::Panic, site: "x".to_owned() },
-            trace: Digest::of(b"a trace"),
-            is_minimal,
-            was_shrunk: false,
-            status: RegressionStatus::StillThere.word().to_owned(),
-            program: None,
-            tried_at_s: None,
-            untried: None,
-            times: 1,
-            found_at: "2026".to_owned(),
-            counted: CountedSlices::default(),
-            news_of: None,
-            others: OtherFields::new(),
-        };
         for (was, is_minimal) in
             [(FailureState::Unshrunk, false), (FailureState::Shrunk, false), (FailureState::Shrunk, true)]
         {
-            let mut record = failure(is_minimal);
+            let app = FleetFailureRecord::app("x", Digest::of(b"a trace"));
+            let mut record = FleetFailureRecord { is_minimal, ..app };
             let mut state = record.state_after(RegressionStatus::StillThere, was);
             assert_eq!(state, was);
             // Twice, as two changes of its program.

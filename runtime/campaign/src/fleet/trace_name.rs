@@ -95,36 +95,19 @@ impl TraceName {
 
 #[cfg(test)]
 mod tests {
-    use super::super::records::{CountedSlices, FailureState, FleetFailureRecord, OtherFields};
+    use super::super::records::{FailureState, FleetFailureRecord};
     use super::super::shared_store::DirectoryStore;
     use super::*;
-    use fozzy_trace::{FailureSignature, FindingKind};
 
     #[test]
     fn a_beginning_is_taken_where_one_trace_has_it_and_several_are_listed() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = DirectoryStore::open(folder.path(), "shop").expect("a store");
-        let mut failure = FleetFailureRecord {
-            target: "app.wasm".to_owned(),
-            signature: FailureSignature { kind: FindingKind::Panic, site: String::new() },
-            trace: Digest([0x3f; 32]),
-            is_minimal: false,
-            was_shrunk: false,
-            status: "still there".to_owned(),
-            program: None,
-            tried_at_s: None,
-            untried: None,
-            times: 1,
-            found_at: "2026".to_owned(),
-            counted: CountedSlices::default(),
-            news_of: None,
-            others: OtherFields::new(),
-        };
         let mut other = [0x3f; 32];
         other[31] = 0;
         // Twice the same trace is one.
         for (site, trace) in [("a", [0x3f; 32]), ("b", [0x3f; 32]), ("c", other), ("d", [0x4a; 32])] {
-            (failure.signature.site, failure.trace) = (site.to_owned(), Digest(trace));
+            let failure = FleetFailureRecord::app(site, Digest(trace));
             FleetRecords { store: &store }.put_failure("app-1", FailureState::Shrunk, &failure).expect("kept");
         }
         let blob = store.put_blob(b"what no failure has").expect("kept");

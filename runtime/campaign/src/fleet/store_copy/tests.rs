@@ -2,7 +2,6 @@
 
 use super::super::shared_store::DirectoryStore;
 use super::*;
-use fozzy_trace::{FailureSignature, FindingKind};
 
 const TARGET: &str = "app-1";
 
@@ -68,20 +67,10 @@ fn put_failure(store: &DirectoryStore, state: FailureState, failure: FleetFailur
 
 fn failure(site: &str, times: u64, of: &[(&str, u64)]) -> FleetFailureRecord {
     FleetFailureRecord {
-        target: "app.wasm".to_owned(),
-        signature: FailureSignature { kind: FindingKind::Panic, site: site.to_owned() },
-        trace: Digest::of(&trace_of(times)),
-        is_minimal: false,
-        was_shrunk: false,
-        status: "still there".to_owned(),
-        program: None,
-        tried_at_s: None,
-        untried: None,
         times,
         found_at: format!("202{times}"),
         counted: counted(of),
-        news_of: None,
-        others: OtherFields::new(),
+        ..FleetFailureRecord::app(site, Digest::of(&trace_of(times)))
     }
 }
 
