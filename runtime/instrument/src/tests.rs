@@ -13,6 +13,7 @@ mod mutants;
 mod offsets;
 mod segments;
 mod smith;
+mod steps;
 mod symbols;
 mod variables;
 
