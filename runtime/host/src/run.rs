@@ -270,8 +270,8 @@ impl Run {
         self.has_given_up
     }
 
-    /// Between two calls of a guest that has `left`: looks for an interruption now and then, and gives it more of the fuel that is kept back
-    /// from it. The answer is what it has then.
+    /// Between two calls of a guest that has `left`: looks for an interruption now and then, and gives it more of the fuel that
+    /// is kept back from it. The answer is what it has then.
     ///
     /// # Errors
     /// [`GuestStop::Interrupted`]; also when the guest may have used more than it had, which would be forgiven.

@@ -115,8 +115,8 @@ impl Host {
         self.counted.take()
     }
 
-    /// A step of a run is over, with this case of `step-result` and in this flow; the host finds this much fuel. The answer is what the guest
-    /// is to have for the next step, which was begun; `None` when it was the last.
+    /// A step of a run is over, with this case of `step-result` and in this flow; the host finds this much fuel. The answer is
+    /// what the guest is to have for the next step, which was begun; `None` when it was the last.
     fn step_counted(&mut self, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
         let Some(mut steps) = self.counted.take() else { return Ok(None) };
         let next = self.count_step(&mut steps, result, flow, found);

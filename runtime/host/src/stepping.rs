@@ -6,7 +6,8 @@
 //! engine: end_steps: step 5 was the last
 //! ```
 //!
-//! In a run, the steps are also counted: each has the fuel that it has in a call of its own, and what the code beside it uses is given back.
+//! In a run, the steps are also counted: each has the fuel that it has in a call of its own, and what the code beside it uses is
+//! given back.
 //!
 //! ```text
 //! engine: begin_counted ─▶ fozzy-run-steps(4)   step 4 ─▶ (its label) ─▶ counted: what is left is what step 4 has left
@@ -117,8 +118,8 @@ pub struct CountedSteps {
 }
 
 impl CountedSteps {
-    /// The steps from `first` to `last` of a sequence with this stream of choices. The first one was begun at this moment, by a guest that has
-    /// this much fuel.
+    /// The steps from `first` to `last` of a sequence with this stream of choices. The first one was begun at this moment, by a
+    /// guest that has this much fuel.
     #[must_use]
     pub fn new(
         of: (u32, u32),

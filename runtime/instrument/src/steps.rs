@@ -8,8 +8,8 @@
 //! All of it stands behind everything else, as an accessor does, so that no index of the component changes. It has no memory and no global,
 //! and its code is counted as all code is: the host gives back what it uses ([`StepLoop`]).
 //!
-//! Invariants: appended names begin with [`crate::shape::RESERVED`]; between the end of a step and the question about it, and between the answer
-//! and the next step, the fuel that is used depends on nothing but the case of its result.
+//! Invariants: appended names begin with [`crate::shape::RESERVED`]; between the end of a step and the question about it, and
+//! between the answer and the next step, the fuel that is used depends on nothing but the case of its result.
 //! Not here: which components have steps (`shape`), the loop of searches, which sees more (`access`).
 
 use crate::nesting::CORE_MODULE_SECTION;
@@ -19,8 +19,8 @@ use wasm_encoder as to;
 
 /// The export that takes steps from a number on, `(first)`, as long as [`STEP_COUNTED`] says so. Its answer is the number of the last one.
 pub const RUN_STEPS: &str = "fozzy-run-steps";
-/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and the number behind that. Its answer is 1 when
-/// the next step follows, and 0 otherwise.
+/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and the number behind that. Its
+/// answer is 1 when the next step follows, and 0 otherwise.
 pub const STEP_COUNTED: &str = "fozzy-step-counted";
 /// The import that is told before that why a flow found nothing to do.
 pub const STEP_LABEL: &str = "fozzy-step-label";

@@ -24,12 +24,15 @@ fn fuel(operator: &Operator<'_>) -> u64 {
     u64::from(!matches!(operator, Nop | Drop | Block { .. } | Loop { .. } | Unreachable | Return | Else | End))
 }
 
+fn calls(operator: &Operator<'_>, wanted: u32) -> bool {
+    matches!(operator, Operator::Call { function_index } if *function_index == wanted)
+}
+
 /// The same of the last function of a component: the operators between its calls, in each way through it.
 fn counted(output: &InstrumentedComponent) -> StepLoop {
     let bodies = bodies(&output.component);
     let operators: Vec<&Operator<'_>> = bodies.last().expect("the loop").iter().map(|(_, operator)| operator).collect();
-    let is_call = |operator: &Operator<'_>, wanted: u32| matches!(operator, Operator::Call { function_index } if *function_index == wanted);
-    let call = |wanted: u32| operators.iter().position(|operator| is_call(operator, wanted)).expect("it is called");
+    let call = |wanted: u32| operators.iter().position(|operator| calls(operator, wanted)).expect("it is called");
     let find = |from: usize, is_it: &dyn Fn(&Operator<'_>) -> bool| {
         from + operators[from..].iter().position(|operator| is_it(operator)).expect("it is there")
     };
