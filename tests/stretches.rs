@@ -4,6 +4,7 @@
 //! session    steps together      ─▶ Execution ─┐
 //! another    a call for each     ─▶ Execution ─┴─ equal: end, history, memory, facts, instructions, stacks
 //! recorded   of the first's history, in both ways ─▶ the same again
+//! shown      what is written, once, also by an execution that is begun again
 //! ```
 //!
 //! Not here: interruptions between steps (`settings`), the loop (`fozzy-instrument`).
@@ -14,7 +15,7 @@ use fozzy_trace::plan::{FaultPlan, Inputs, Limits, MachinePlan, ScenarioPlan};
 use fozzy_trace::source::{RecordedSource, SeededSource};
 use fozzy_trace::{DecisionSource, Duration, Execution, ExecutionEnd, Executor, Plan, Seed};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Calls whose entries are compared, beside the digest of all.
 const KEPT: u64 = 5000;
@@ -105,6 +106,20 @@ fn whatever_ends_a_step_ends_it_in_one_call_too() {
         same(&mut sessions, 7, how);
         assert!(sessions[0].taken_together().0 > 0, "{how}");
     }
+}
+
+#[test]
+fn what_an_execution_writes_that_is_begun_again_is_shown_once() {
+    let main = MachinePlan { args: vec!["misfits".to_owned(), "panic".to_owned()], ..MachinePlan::default() };
+    let [mut session, _] = both(&compiled(&corpus::component("misfits")), &Plan { main, ..steps(2, 5) });
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&shown);
+    session.watch(Box::new(move |_, _, bytes| seen.lock().expect("one thread").extend_from_slice(bytes)));
+    let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect("the machine is fit");
+    assert_eq!(session.taken_together(), (1, 1));
+    let shown = String::from_utf8_lossy(&shown.lock().expect("one thread")).into_owned();
+    assert!(shown.contains("the flow panics"), "{shown}");
+    assert_eq!(shown, String::from_utf8_lossy(execution.stderr.kept()));
 }
 
 #[test]

@@ -36,7 +36,7 @@ use fozzy_world::channel::VariedArrival;
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Most parts of standard input whose arrival times are reported.
 const VARIED_SHOWN_MAX: usize = 64;
@@ -448,7 +448,9 @@ impl Session {
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
         let (mut source, mut together) = (source, self.takes_steps_together());
+        let tee = self.tee.take().map(SharedTee::new);
         loop {
+            self.tee = tee.as_ref().map(SharedTee::resumed);
             let tried = CallAttempt { between_calls: self.looks_between_calls(), together };
             let again = if tried == CallAttempt::default() { None } else { source.begun_again() };
             let Some(again) = again else { return self.execute_as(source, keep, CallAttempt::default()) };
@@ -474,10 +476,40 @@ struct CallAttempt {
     together: bool,
 }
 
+/// Shows what guests write, also of executions that are begun again: what one has shown that was given up, the next one does not
+/// show once more, as it writes the same.
+struct SharedTee(Arc<Mutex<ShownOutput>>);
+
+struct ShownOutput {
+    tee: OutputTee,
+    /// How many writes were shown.
+    writes: u64,
+}
+
+impl SharedTee {
+    fn new(tee: OutputTee) -> SharedTee {
+        SharedTee(Arc::new(Mutex::new(ShownOutput { tee, writes: 0 })))
+    }
+
+    /// For an execution from its beginning.
+    fn resumed(&self) -> OutputTee {
+        let (shown, mut writes) = (Arc::clone(&self.0), 0);
+        Box::new(move |node, kind, bytes| {
+            writes += 1;
+            let mut guard = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let shown = &mut *guard;
+            if writes > shown.writes {
+                shown.writes = writes;
+                (shown.tee)(node, kind, bytes);
+            }
+        })
+    }
+}
+
 impl Session {
-    /// Whether nobody has heard of the next execution when it is given up and begun again.
+    /// Whether nobody hears twice of what the next execution does when it is given up and begun again.
     fn can_begin_again(&self) -> bool {
-        let is_heard = self.tee.is_some() || self.sink.is_some() || self.activity.is_some() || self.is_narrated;
+        let is_heard = self.sink.is_some() || self.activity.is_some() || self.is_narrated;
         let is_live = self.reality.is_some() || self.stdin.as_ref().is_some_and(|input| input.is_live());
         let is_stopped = self.block_stop.is_some() || self.refusal_stop.is_some();
         let is_observed = self.criteria.is_some() || self.compared.is_some() || self.program.how().heap.is_some();
