@@ -155,7 +155,7 @@ impl Host {
             return Err(self.unclear_step());
         }
         steps.begun = (left, self.run.world.clock.now());
-        Ok(Some(left.saturating_add(overhead.next)))
+        Ok(Some(left + overhead.next))
     }
 
     /// What has become of a step is not known as exactly as from a call of its own.

@@ -19,6 +19,9 @@ use fozzy_instrument::{RUN_STEPS, StepLoop};
 use wasmtime::component::{Instance, TypedFunc};
 use wasmtime::{Store, Trap};
 
+/// More fuel is not all in one number of wasmtime's.
+const FUEL_MAX: u64 = 1 << 62;
+
 /// What takes the steps of an instance.
 pub(crate) struct StretchFunction {
     function: TypedFunc<(u32,), (u32,)>,
@@ -48,12 +51,12 @@ impl StretchFunction {
         let left = store.get_fuel()?;
         let host = store.data_mut();
         // A guest that may have used more than it had would be forgiven that.
-        if left == 0 {
+        if left == 0 || left > FUEL_MAX {
             return Err(wasmtime::Error::new(host.run.part_steps()));
         }
         let begun = (left, host.run.world.clock.now());
         host.begin_counted(CountedSteps::new((sequence, stream), (first, last), begun, self.overhead));
-        store.set_fuel(left.saturating_add(self.overhead.before))?;
+        store.set_fuel(left + self.overhead.before)?;
         let called = self.function.call(&mut *store, (first,));
         let steps = store.data_mut().end_counted();
         match (called, steps.and_then(|steps| steps.left)) {
