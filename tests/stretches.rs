@@ -185,3 +185,33 @@ fn instructions_run_out_where_they_do_with_a_call_for_each_step() {
     }
     assert!(parted > 500, "{parted} were begun again");
 }
+
+#[test]
+fn a_result_that_is_none_is_refused_in_one_call_too() {
+    const RESULT: &str = "(select (i32.const 160) (i32.const 128) (i32.and (local.get 0) (i32.const 1)))";
+    for (what, place, data) in [
+        ("not at a multiple of four", 129, ""),
+        ("its end is behind the memory", 65_524, ""),
+        ("behind the memory", 70_000, ""),
+        ("of another case", 400, r#"(data (i32.const 400) "\07")"#),
+        ("of a flow that is not there", 400, r#"(data (i32.const 404) "\09")"#),
+        ("its label is behind the memory", 400, r#"(data (i32.const 400) "\01\00\00\00\00\00\00\00\00\00\ff\00\04")"#),
+        (
+            "its label is no text",
+            400,
+            r#"(data (i32.const 400) "\01\00\00\00\00\00\00\00\9c\01\00\00\01\00\00\00\ff")"#,
+        ),
+        ("as it may be", 160, ""),
+    ] {
+        let result = format!("(if (result i32) (local.get 0) (then (i32.const {place})) (else (i32.const 128)))");
+        let text = SKIPPING.replace(RESULT, &result).replace("(func $work", &format!("{data} (func $work"));
+        let component = fozzy_engine::load(text.as_bytes(), None).expect("a program").component;
+        let program = Program::new(component.into(), Switches::default(), None).expect("it compiles");
+        let mut sessions = both(&program, &steps(1, 4));
+        let seeded = || Box::new(SeededSource::new(Seed(7))) as Box<dyn DecisionSource>;
+        let ended = executed(&mut sessions, &seeded, what);
+        let is_fine = what == "as it may be";
+        assert_eq!(ended.end == ExecutionEnd::Exited { code: 0 }, is_fine, "{what}: {:?}", ended.end);
+        assert_eq!(sessions[0].taken_together(), (1, u64::from(!is_fine)), "{what}");
+    }
+}

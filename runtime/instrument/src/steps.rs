@@ -19,8 +19,8 @@ use wasm_encoder as to;
 
 /// The export that takes steps from a number on, `(first)`, as long as [`STEP_COUNTED`] says so. Its answer is the number of the last one.
 pub const RUN_STEPS: &str = "fozzy-run-steps";
-/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and the number behind that. Its
-/// answer is 1 when the next step follows, and 0 otherwise.
+/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and the number behind that. A result
+/// that is not where one may be has no case below 256. Its answer is 1 when the next step follows, and 0 otherwise.
 pub const STEP_COUNTED: &str = "fozzy-step-counted";
 /// The import that is told before that why a flow found nothing to do.
 pub const STEP_LABEL: &str = "fozzy-step-label";
@@ -58,7 +58,7 @@ pub(crate) fn append(shape: &ComponentShape, out: &mut Vec<u8>) -> Option<StepLo
     let step = shape.step.as_ref().filter(|_| shape.obstacles.is_empty() && !shape.wide_texts)?;
     append_sections(shape, step, &module(step), out);
     let freed = if step.post_return.is_some() { 2 } else { 0 };
-    Some(StepLoop { before: 3, ran: 10 + freed, skipped: 15 + freed, next: 8 })
+    Some(StepLoop { before: 3, ran: 18 + freed, skipped: 23 + freed, next: 8 })
 }
 
 fn module(step: &StepExport) -> Vec<u8> {
@@ -102,7 +102,10 @@ fn body(frees: bool) -> to::Function {
     code.if_(to::BlockType::Empty);
     code.local_get(result).i32_load(at(8)).local_get(result).i32_load(at(12)).call(LABEL);
     code.end();
-    code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_load(at(4));
+    // Whoever lifts a result wants all of it in memory, at a multiple of four: otherwise this is a trap, or no case that is known.
+    code.local_get(result).i32_load(at(12)).drop();
+    code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_const(3).i32_and().i32_const(8).i32_shl().i32_or();
+    code.local_get(result).i32_load(at(4));
     if frees {
         code.local_get(result).call(POST_RETURN);
     }
