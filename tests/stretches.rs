@@ -199,7 +199,7 @@ fn a_result_that_is_none_is_refused_in_one_call_too() {
         (
             "its label is no text",
             400,
-            r#"(data (i32.const 400) "\01\00\00\00\00\00\00\00\9c\01\00\00\01\00\00\00\ff")"#,
+            r#"(data (i32.const 400) "\01\00\00\00\00\00\00\00\a0\01\00\00\01\00\00\00\ff")"#,
         ),
         ("as it may be", 160, ""),
     ] {
