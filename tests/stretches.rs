@@ -39,6 +39,10 @@ fn both(program: &Program, plan: &Plan) -> [Session; 2] {
     [together, apart]
 }
 
+fn seeded(seed: u64) -> Box<dyn DecisionSource> {
+    Box::new(SeededSource::new(Seed(seed)))
+}
+
 /// What an execution is in both ways.
 fn executed(sessions: &mut [Session; 2], source: &dyn Fn() -> Box<dyn DecisionSource>, what: &str) -> Execution {
     let [one, other] =
@@ -50,9 +54,10 @@ fn executed(sessions: &mut [Session; 2], source: &dyn Fn() -> Box<dyn DecisionSo
 /// The same for a seed, and for a recording of it.
 fn same(sessions: &mut [Session; 2], seed: u64, what: &str) -> Execution {
     let what = format!("{what} with seed {seed}");
-    let first = executed(sessions, &|| Box::new(SeededSource::new(Seed(seed))), &what);
-    let explicit = &first.history.explicit;
-    let again = executed(sessions, &|| Box::new(RecordedSource::new(Seed(seed), explicit.clone())), &what);
+    let first = executed(sessions, &|| seeded(seed), &what);
+    let recorded =
+        || -> Box<dyn DecisionSource> { Box::new(RecordedSource::new(Seed(seed), first.history.explicit.clone())) };
+    let again = executed(sessions, &recorded, &what);
     assert_eq!((again.history.digest, again.fuel_used), (first.history.digest, first.fuel_used), "{what}, again");
     first
 }
@@ -115,7 +120,7 @@ fn what_an_execution_writes_that_is_begun_again_is_shown_once() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&shown);
     session.watch(Box::new(move |_, _, bytes| seen.lock().expect("one thread").extend_from_slice(bytes)));
-    let execution = session.execute(Box::new(SeededSource::new(Seed(7))), 0..0).expect("the machine is fit");
+    let execution = session.execute(seeded(7), 0..0).expect("the machine is fit");
     assert_eq!(session.taken_together(), (1, 1));
     let shown = String::from_utf8_lossy(&shown.lock().expect("one thread")).into_owned();
     assert!(shown.contains("the flow panics"), "{shown}");
@@ -170,14 +175,14 @@ fn instructions_run_out_where_they_do_with_a_call_for_each_step() {
     let mut sessions = both(&program, &plan(Limits::default().fuel));
     let whole = same(&mut sessions, 7, "all of it");
     assert_eq!((whole.end, sessions[0].taken_together()), (ExecutionEnd::Exited { code: 0 }, (2, 0)));
-    let flow = &whole.facts.scenario.expect("it is a scenario").flows[0];
+    let scenario = whole.facts.scenario.expect("it is a scenario");
+    let flow = &scenario.flows[0];
     assert!((flow.run, flow.skipped.get("full")) == (4, Some(&4)), "{flow:?}");
     // Each instruction of a step, and what is around it.
     let mut parted = 0;
     for fuel in whole.fuel_used - 1000..whole.fuel_used + 3 {
         let mut sessions = both(&program, &plan(fuel));
-        let seeded = || Box::new(SeededSource::new(Seed(7))) as Box<dyn DecisionSource>;
-        let ended = executed(&mut sessions, &seeded, &format!("{fuel} instructions"));
+        let ended = executed(&mut sessions, &|| seeded(7), &format!("{fuel} instructions"));
         let is_out = matches!(ended.end, ExecutionEnd::FuelExhausted { .. });
         assert!(is_out || ended.end == ExecutionEnd::Exited { code: 0 }, "{fuel} instructions: {:?}", ended.end);
         assert!(is_out || fuel >= whole.fuel_used - 500, "{fuel} instructions are too few");
@@ -208,8 +213,7 @@ fn a_result_that_is_none_is_refused_in_one_call_too() {
         let component = fozzy_engine::load(text.as_bytes(), None).expect("a program").component;
         let program = Program::new(component.into(), Switches::default(), None).expect("it compiles");
         let mut sessions = both(&program, &steps(1, 4));
-        let seeded = || Box::new(SeededSource::new(Seed(7))) as Box<dyn DecisionSource>;
-        let ended = executed(&mut sessions, &seeded, what);
+        let ended = executed(&mut sessions, &|| seeded(7), what);
         let is_fine = what == "as it may be";
         assert_eq!(ended.end == ExecutionEnd::Exited { code: 0 }, is_fine, "{what}: {:?}", ended.end);
         assert_eq!(sessions[0].taken_together(), (1, u64::from(!is_fine)), "{what}");
