@@ -83,7 +83,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
             }
             _ => None,
         };
-        if options.access || options.steps {
+        // What bodies do to the state is nothing to who only calls.
+        let is_body = matches!(payload, Payload::CodeSectionEntry(_));
+        if options.access || (options.steps && !is_body) {
             shape.payload(&payload)?;
         }
         match (&payload, open.last_mut()) {

@@ -68,6 +68,8 @@ fn a_component_has_the_loop_only_if_its_step_is_known() {
         output.steps.is_some()
     };
     assert!(has_it(&stepping(ONE, STEP)) && has_it(&stepping(ONE, &format!("{STEP} {POST}"))));
+    let table = "(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))";
+    assert!(has_it(&stepping(ONE, &format!("{STEP} {table}"))), "nobody keeps its state");
     let wide = STEP.replace("(result i32) i32.const", "(result i64) i64.const");
     let wrong_post = POST.replace("(param i32)", "(param i64)");
     for (memory, exports) in [
