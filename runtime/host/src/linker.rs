@@ -11,7 +11,6 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
-use crate::scenario::add_counted;
 use crate::stepping::{STEP_COUNTED, STEP_LABEL, STEP_OVER};
 use fozzy_trace::facts::PropertyKind;
 use wasmtime::component::types::ComponentItem;
@@ -101,7 +100,26 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     linker.allow_shadowing(true);
     add_texts(linker)?;
     linker.allow_shadowing(false);
-    add_counted(linker)
+    counted_steps(linker)
+}
+
+/// What the code asks that takes the steps of a run.
+fn counted_steps(linker: &mut Linker<Host>) -> Result<()> {
+    let mut root = linker.root();
+    root.func_wrap(STEP_COUNTED, |mut store: StoreContextMut<'_, Host>, (result, flow): (u32, u32)| {
+        let found = store.get_fuel()?;
+        let next = store.data_mut().step_counted(result, flow, found)?;
+        if let Some(fuel) = next {
+            store.set_fuel(fuel)?;
+        }
+        Ok((u32::from(next.is_some()),))
+    })?;
+    root.func_wrap(STEP_LABEL, |store, (label,): (WasmStr,)| {
+        with_text(store, &label, |host, label| {
+            host.label_step(label);
+            Ok(())
+        })
+    })
 }
 
 /// Replaces the generated definitions of the functions that programs call at each step with a name: the name is read into a text that the host

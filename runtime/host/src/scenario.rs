@@ -9,12 +9,11 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use crate::stepping::{CountedSteps, LETTER, RAN, SKIPPED, STEP_COUNTED, STEP_LABEL, STUCK, StepReturn, SteppedCall};
+use crate::stepping::{CountedSteps, LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
 use fozzy_trace::choice;
 use fozzy_trace::facts::{Cost, ScenarioPosition};
 use fozzy_trace::{DecisionPart, Duration, Purpose};
-use wasmtime::component::{Linker, WasmStr};
-use wasmtime::{Result, StoreContextMut};
+use wasmtime::Result;
 
 const BEGIN_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.begin-sequence");
 const STEP: Import = Import::new("fozzy:scenario/stateful.step");
@@ -23,26 +22,6 @@ const FUZZ: Import = Import::new("fozzy:scenario/fuzz.run");
 const INPUT: Import = Import::new("fozzy:scenario/fuzz.input");
 const CHECK_ONLY: Import = Import::new("fozzy:scenario/property.check-only");
 const CHECK: Import = Import::new("fozzy:scenario/property.check");
-
-/// Defines what the code asks that takes the steps of a run.
-pub(crate) fn add_counted(linker: &mut Linker<Host>) -> Result<()> {
-    let mut root = linker.root();
-    root.func_wrap(STEP_COUNTED, |mut store: StoreContextMut<'_, Host>, (result, flow): (u32, u32)| {
-        let found = store.get_fuel()?;
-        let next = store.data_mut().step_counted(result, flow, found)?;
-        if let Some(fuel) = next {
-            store.set_fuel(fuel)?;
-        }
-        Ok((u32::from(next.is_some()),))
-    })?;
-    root.func_wrap(STEP_LABEL, |mut store: StoreContextMut<'_, Host>, (label,): (WasmStr,)| {
-        let label = label.to_str(&store)?.into_owned();
-        if let Some(steps) = &mut store.data_mut().counted {
-            steps.label = Some(label);
-        }
-        Ok(())
-    })
-}
 
 impl Host {
     /// A sequence begins; `stream` tells the parts of a scenario's kinds apart.
@@ -115,9 +94,16 @@ impl Host {
         self.counted.take()
     }
 
+    /// A step of a run is about to be over, whose flow found nothing to do.
+    pub(crate) fn label_step(&mut self, label: &str) {
+        if let Some(steps) = &mut self.counted {
+            steps.label = Some(label.to_owned());
+        }
+    }
+
     /// A step of a run is over, with this case of `step-result` and in this flow; the host finds this much fuel. The answer is
     /// what the guest is to have for the next step, which was begun; `None` when it was the last.
-    fn step_counted(&mut self, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
+    pub(crate) fn step_counted(&mut self, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
         let Some(mut steps) = self.counted.take() else { return Ok(None) };
         let next = self.count_step(&mut steps, result, flow, found);
         self.counted = Some(steps);

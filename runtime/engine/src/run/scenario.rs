@@ -350,7 +350,7 @@ impl ScenarioDriver<'_> {
         let outcome = match instance {
             Ok(instance) => {
                 let together = match self.way {
-                    CallMode::Alone => StretchFunction::find(self.program, &mut store, &instance),
+                    CallMode::Alone => StretchFunction::find(self.program.facts().steps, &mut store, &instance),
                     CallMode::Turns => None,
                 };
                 let together = together.as_ref();

@@ -13,7 +13,6 @@
 //! Not here: the loop (`fozzy-instrument`), what the host does between two steps (`fozzy-host`), which executions are tried by this way
 //! (`session`).
 
-use crate::compile::program::Program;
 use fozzy_host::{CountedSteps, GuestStop, Host, StepOverhead};
 use fozzy_instrument::{RUN_STEPS, StepLoop};
 use wasmtime::component::{Instance, TypedFunc};
@@ -29,12 +28,13 @@ pub(crate) struct StretchFunction {
 }
 
 impl StretchFunction {
-    /// That of an instance of `program`, if its run takes steps together.
-    pub(crate) fn find(program: &Program, store: &mut Store<Host>, instance: &Instance) -> Option<StretchFunction> {
-        let StepLoop { before, ran, skipped, next } = program.facts().steps?;
-        if !store.data().run.takes_together() {
-            return None;
-        }
+    /// That of an instance whose component has this loop, if its run takes steps together.
+    pub(crate) fn find(
+        steps: Option<StepLoop>,
+        store: &mut Store<Host>,
+        instance: &Instance,
+    ) -> Option<StretchFunction> {
+        let StepLoop { before, ran, skipped, next } = steps.filter(|_| store.data().run.takes_together())?;
         let function = instance.get_typed_func(&mut *store, RUN_STEPS).ok()?;
         Some(StretchFunction { function, overhead: StepOverhead { before, ran, skipped, next } })
     }
