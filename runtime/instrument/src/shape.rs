@@ -286,7 +286,9 @@ impl ComponentShape {
     }
 
     fn instantiated(&mut self, module_index: u32) {
-        let ordinal = self.module_indices[module_index as usize];
+        let Some(ordinal) = self.module_indices.get(module_index as usize).copied() else {
+            return self.obstacle(Obstacle::ForeignModule);
+        };
         let instance = self.core_instances;
         let Some(module) = self.modules.get_mut(&ordinal) else { return };
         if module.instance.replace(instance).is_some() {
