@@ -30,6 +30,7 @@
 //! fuzz               campaigns: what was planted is found, findings replay alone, equal campaigns are equal
 //! instrumented       rewritten programs beside the originals
 //! scenarios          what was planted in scenarios/ is found, and nothing else
+//! stretches          steps of scenarios in one call: the same as with a call for each
 //! memory             leak budgets, limits and failures of allocations
 //! shrink             recorded failures become small, and stay the same
 //! release            archives of a release, and the action that installs and runs them
@@ -126,6 +127,7 @@ mod scenarios;
 mod settings;
 mod shortest;
 mod shrink;
+mod stretches;
 mod suite;
 mod suspects;
 mod targets;

@@ -25,4 +25,5 @@ pub(crate) mod profile;
 pub(crate) mod scenario;
 pub(crate) mod schedule;
 pub(crate) mod session;
+pub(crate) mod stretch;
 pub(crate) mod trap;

@@ -11,7 +11,7 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
-use crate::stepping::STEP_OVER;
+use crate::stepping::{STEP_COUNTED, STEP_LABEL, STEP_OVER};
 use fozzy_trace::facts::PropertyKind;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker, WasmList, WasmStr};
@@ -100,7 +100,26 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     linker.allow_shadowing(true);
     add_texts(linker)?;
     linker.allow_shadowing(false);
-    Ok(())
+    counted_steps(linker)
+}
+
+/// What the code asks that takes the steps of a run.
+fn counted_steps(linker: &mut Linker<Host>) -> Result<()> {
+    let mut root = linker.root();
+    root.func_wrap(STEP_COUNTED, |mut store: StoreContextMut<'_, Host>, (result, flow): (u32, u32)| {
+        let found = store.get_fuel()?;
+        let next = store.data_mut().step_counted(result, flow, found)?;
+        if let Some(fuel) = next {
+            store.set_fuel(fuel)?;
+        }
+        Ok((u32::from(next.is_some()),))
+    })?;
+    root.func_wrap(STEP_LABEL, |store, (label,): (WasmStr,)| {
+        with_text(store, &label, |host, label| {
+            host.label_step(label);
+            Ok(())
+        })
+    })
 }
 
 /// Replaces the generated definitions of the functions that programs call at each step with a name: the name is read into a text that the host
@@ -211,14 +230,14 @@ fn with_texts<R>(
 /// How the imports begin by which an accessor mints handles.
 const MINT: &str = "fozzy-mint-";
 
-/// The imports of `component` that the sandbox does not offer, in the component's order. With an accessor it may mint handles, and
-/// ask for steps.
+/// The imports of `component` that the sandbox does not offer, in the component's order. With what the rewriter has `appended` it may mint
+/// handles, and ask for steps.
 #[must_use]
-pub fn refused_imports(engine: &Engine, component: &Component, accessor: bool) -> Vec<ImportFault> {
+pub fn refused_imports(engine: &Engine, component: &Component, appended: bool) -> Vec<ImportFault> {
     let imports =
         component.component_type().imports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect::<Vec<_>>();
-    let is_accessors = |import: &str| accessor && (import.starts_with(MINT) || import == STEP_OVER);
-    let others = imports.into_iter().filter(|(import, _)| !is_accessors(import));
+    let is_ours = |import: &str| import.starts_with(MINT) || [STEP_OVER, STEP_COUNTED, STEP_LABEL].contains(&import);
+    let others = imports.into_iter().filter(|(import, _)| !(appended && is_ours(import)));
     let faults = others.filter_map(|(import, item)| {
         let why = fault(&import, &item)?;
         Some(ImportFault { import, why })

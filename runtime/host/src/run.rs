@@ -14,7 +14,7 @@
 
 use crate::call::GuestStop;
 use crate::input::{FeedEvent, LazyInput};
-use crate::interrupt::{INTERRUPT_WORK, Interrupt};
+use crate::interrupt::{INTERRUPT_FUEL, INTERRUPT_WORK, Interrupt};
 use fozzy_trace::facts::{FailureKind, ReportedFailure};
 use fozzy_trace::observation::{AnswerTime, BackendRequest, BackendResponse, LiveBackend, Observation, ProcessRequest};
 use fozzy_trace::plan::Edition;
@@ -109,6 +109,10 @@ pub struct Run {
     kept_back: Option<u64>,
     /// Whether a call took too long for that.
     has_given_up: bool,
+    /// Whether the steps of a scenario are taken together, in as few calls as possible.
+    takes_together: bool,
+    /// Whether that has met what only steps in calls of their own tell.
+    has_parted: bool,
 }
 
 impl Run {
@@ -144,6 +148,8 @@ impl Run {
             interrupt: None,
             kept_back: None,
             has_given_up: false,
+            takes_together: false,
+            has_parted: false,
         }
     }
 
@@ -264,6 +270,56 @@ impl Run {
         self.has_given_up
     }
 
+    /// Between two calls of a guest that has `left`: looks for an interruption now and then, and gives it more of the fuel that
+    /// is kept back from it. The answer is what it has then.
+    ///
+    /// # Errors
+    /// [`GuestStop::Interrupted`]; also when the guest may have used more than it had, which would be forgiven.
+    #[inline]
+    pub fn hand_out(&mut self, left: u64) -> Result<u64, GuestStop> {
+        match self.kept_back {
+            // With all of it, the guest comes to its end soon.
+            Some(kept) if kept > 0 && left < INTERRUPT_FUEL / 2 => self.hand_out_of(kept, left),
+            _ => Ok(left),
+        }
+    }
+
+    fn hand_out_of(&mut self, kept: u64, left: u64) -> Result<u64, GuestStop> {
+        if left == 0 {
+            return Err(self.give_up());
+        }
+        self.look_between_calls()?;
+        let more = kept.min(INTERRUPT_FUEL - left);
+        self.keep_back(kept - more);
+        Ok(left + more)
+    }
+
+    /// Has the steps of a scenario be taken together, in as few calls as possible. What is not known for certain then makes the run part
+    /// them.
+    #[must_use]
+    pub fn taking_steps_together(self, yes: bool) -> Run {
+        Run { takes_together: yes, ..self }
+    }
+
+    /// Whether the steps of a scenario are taken together.
+    #[must_use]
+    pub fn takes_together(&self) -> bool {
+        self.takes_together
+    }
+
+    /// Steps that are taken together do not tell what each of them would in a call of its own: the execution is thrown away, and is to be
+    /// begun again.
+    pub fn part_steps(&mut self) -> GuestStop {
+        self.has_parted = true;
+        GuestStop::Interrupted
+    }
+
+    /// Whether it is to be begun again, with each step in a call of its own.
+    #[must_use]
+    pub fn has_parted(&self) -> bool {
+        self.has_parted
+    }
+
     fn look_later(&mut self) {
         let is_watched = self.interrupt.is_some() || self.feed.is_some();
         let next = if is_watched { self.work.saturating_add(INTERRUPT_WORK) } else { u64::MAX };
@@ -366,6 +422,8 @@ impl Run {
             interrupt: None,
             kept_back: None,
             has_given_up: false,
+            takes_together: false,
+            has_parted: false,
         }
     }
 
@@ -400,6 +458,8 @@ impl Run {
             interrupt: _,
             kept_back: _,
             has_given_up: _,
+            takes_together: _,
+            has_parted: _,
         } = kept;
         self.world.clone_from(world);
         self.recorder.go_back(recorder);
@@ -413,6 +473,7 @@ impl Run {
         // A fork has no observers, and nobody ends it from outside.
         (self.looked, self.until, self.interrupt) = (None, None, None);
         (self.kept_back, self.has_given_up) = (None, false);
+        (self.takes_together, self.has_parted) = (false, false);
         (self.tee, self.activity, self.flow_observer, self.long_output) = (None, None, None, None);
         (self.stdin, self.feed, self.reality) = (None, None, None);
     }
@@ -869,6 +930,7 @@ mod tests {
             assert_eq!((other.work, other.steps, other.guests), (fork.work, fork.steps, fork.guests));
             assert_eq!((other.work_max, other.work_until_look), (fork.work_max, fork.work_until_look));
             assert_eq!((other.kept_back, other.has_given_up), (fork.kept_back, fork.has_given_up));
+            assert_eq!((other.takes_together, other.has_parted), (fork.takes_together, fork.has_parted));
         }
     }
 
@@ -877,8 +939,9 @@ mod tests {
         let world = World::new(Arc::new(Plan::default()), &Inputs::default()).expect("a plain plan");
         let source = |seed| Box::new(SeededSource::new(Seed(seed)));
         let new = || Run::new(world.clone(), source(1), Recorder::new(0..0), None);
-        let (mut kept, mut other) = (new(), new().looking_between_calls(true));
+        let (mut kept, mut other) = (new(), new().looking_between_calls(true).taking_steps_together(true));
         assert!(matches!(other.give_up(), GuestStop::Interrupted) && other.kept_back() == Some(0));
+        assert!(matches!(other.part_steps(), GuestStop::Interrupted) && other.takes_together() && other.has_parted());
         act(&mut kept, 1500);
         act(&mut other, 20);
         other.go_back(&kept, None);
@@ -887,5 +950,20 @@ mod tests {
         fork.answer_from(source(9));
         other.go_back(&kept, Some(source(9)));
         check(&mut other, &mut fork);
+    }
+
+    #[test]
+    fn fuel_is_handed_out_to_a_guest_that_is_known_to_have_some() {
+        let world = World::new(Arc::new(Plan::default()), &Inputs::default()).expect("a plain plan");
+        let mut run = Run::new(world, Box::new(SeededSource::new(Seed(1))), Recorder::new(0..0), None);
+        assert_eq!(run.hand_out(1).expect("it has all"), 1);
+        run = run.looking_between_calls(true);
+        run.keep_back(INTERRUPT_FUEL);
+        assert_eq!(run.hand_out(INTERRUPT_FUEL / 2).expect("it has enough"), INTERRUPT_FUEL / 2);
+        assert_eq!(run.hand_out(1).expect("it gets more"), INTERRUPT_FUEL);
+        assert_eq!(run.kept_back(), Some(1));
+        assert!(run.hand_out(0).is_err() && run.has_given_up());
+        run.keep_back(0);
+        assert_eq!(run.hand_out(0).expect("it has all"), 0);
     }
 }

@@ -9,10 +9,10 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use crate::stepping::{LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
+use crate::stepping::{CountedSteps, LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
 use fozzy_trace::choice;
-use fozzy_trace::facts::ScenarioPosition;
-use fozzy_trace::{DecisionPart, Purpose};
+use fozzy_trace::facts::{Cost, ScenarioPosition};
+use fozzy_trace::{DecisionPart, Duration, Purpose};
 use wasmtime::Result;
 
 const BEGIN_SEQUENCE: Import = Import::new("fozzy:scenario/stateful.begin-sequence");
@@ -82,6 +82,71 @@ impl Host {
             other => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
         }
         false
+    }
+
+    /// The next call takes these steps, and counts them.
+    pub fn begin_counted(&mut self, steps: CountedSteps) {
+        self.counted = Some(Box::new(steps));
+    }
+
+    /// The call is over; the answer is how far it came.
+    pub fn end_counted(&mut self) -> Option<Box<CountedSteps>> {
+        self.counted.take()
+    }
+
+    /// A step of a run is about to be over, whose flow found nothing to do.
+    pub(crate) fn label_step(&mut self, label: &str) {
+        if let Some(steps) = &mut self.counted {
+            steps.label = Some(label.to_owned());
+        }
+    }
+
+    /// A step of a run is over, with this case of `step-result` and in this flow; the host finds this much fuel. The answer is
+    /// what the guest is to have for the next step, which was begun; `None` when it was the last.
+    pub(crate) fn step_counted(&mut self, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
+        let Some(mut steps) = self.counted.take() else { return Ok(None) };
+        let next = self.count_step(&mut steps, result, flow, found);
+        self.counted = Some(steps);
+        next
+    }
+
+    fn count_step(&mut self, steps: &mut CountedSteps, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
+        let (overhead, label) = (steps.overhead, steps.label.take());
+        let (own, label) = match (result, label) {
+            (RAN, _) => (overhead.ran, None),
+            (SKIPPED, Some(label)) => (overhead.skipped, Some(label)),
+            // It ends the run, with words that are not told here.
+            _ => return Err(self.unclear_step()),
+        };
+        // Of one that has used all that there is, nobody knows how much more it has used.
+        if found == 0 {
+            return Err(self.unclear_step());
+        }
+        let (left, now) = (found + own, self.run.world.clock.now());
+        let (had, since) = steps.begun;
+        let cost = Cost { fuel: had.saturating_sub(left), time: Duration(now.0.saturating_sub(since.0)) };
+        let flows = &mut self.run.world.facts.scenario.get_or_insert_default().flows;
+        let Some(flow) = flows.get_mut(flow as usize) else { return Err(self.unclear_step()) };
+        match label {
+            None => flow.ran(cost),
+            Some(label) => flow.skip(&label),
+        }
+        if steps.step >= steps.last {
+            steps.left = Some(left);
+            return Ok(None);
+        }
+        let left = self.run.hand_out(left).map_err(wasmtime::Error::new)?;
+        steps.step += 1;
+        if self.begin_step(steps.of.0, steps.of.1, steps.step).is_err() {
+            return Err(self.unclear_step());
+        }
+        steps.begun = (left, self.run.world.clock.now());
+        Ok(Some(left + overhead.next))
+    }
+
+    /// What has become of a step is not known as exactly as from a call of its own.
+    fn unclear_step(&mut self) -> wasmtime::Error {
+        wasmtime::Error::new(self.run.part_steps())
     }
 
     /// A sequence ends.

@@ -6,14 +6,28 @@
 //! engine: end_steps: step 5 was the last
 //! ```
 //!
+//! In a run, the steps are also counted: each has the fuel that it has in a call of its own, and what the code beside it uses is
+//! given back.
+//!
+//! ```text
+//! engine: begin_counted ─▶ fozzy-run-steps(4)   step 4 ─▶ (its label) ─▶ counted: what is left is what step 4 has left
+//!                                               step 5 ─▶ …
+//! ```
+//!
 //! Invariant: a step is begun, and seen in the history, as if it were a call of its own.
 //! Not here: what the host does between two of them (`scenario`), the code that takes them (`fozzy-instrument`), what is looked at
 //! between them (`fozzy-engine`, `fozzy-search`).
 
+use fozzy_trace::Instant;
 use fozzy_trace::facts::{Facts, MESSAGE_BYTES_MAX};
 
 /// The import by which the code that takes steps asks for the next one.
 pub(crate) const STEP_OVER: &str = "fozzy-step-over";
+
+/// The import by which the code that takes the steps of a run says how one came out.
+pub(crate) const STEP_COUNTED: &str = "fozzy-step-counted";
+/// The import by which it says why a flow found nothing to do, before that.
+pub(crate) const STEP_LABEL: &str = "fozzy-step-label";
 
 /// The cases of `fozzy:scenario/stateful.step-result`: a flow ran, or found nothing to do, or none was valid.
 pub(crate) const RAN: u32 = 0;
@@ -71,6 +85,49 @@ impl SteppedCall {
     pub(crate) fn tell(&mut self, letter: u8) -> bool {
         self.letters.push(letter);
         self.letters.len() < LETTERS_MAX
+    }
+}
+
+/// Fuel that the code around steps uses, which is not theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOverhead {
+    /// From the beginning of the call to the first step.
+    pub before: u64,
+    /// From the end of a step whose flow ran to the question about it.
+    pub ran: u64,
+    /// The same for one that found nothing to do.
+    pub skipped: u64,
+    /// From the answer to the next step.
+    pub next: u64,
+}
+
+/// Several steps of a run that are taken in one call, and counted as if each were a call of its own.
+pub struct CountedSteps {
+    /// The sequence, and the stream of its choices.
+    pub(crate) of: (u32, u32),
+    /// The step that is being taken.
+    pub(crate) step: u32,
+    pub(crate) last: u32,
+    /// The fuel and the moment at which it began.
+    pub(crate) begun: (u64, Instant),
+    pub(crate) overhead: StepOverhead,
+    /// Why its flow found nothing to do, if that was told.
+    pub(crate) label: Option<String>,
+    /// What the guest has left after the last step, once that was counted.
+    pub left: Option<u64>,
+}
+
+impl CountedSteps {
+    /// The steps from `first` to `last` of a sequence with this stream of choices. The first one was begun at this moment, by a
+    /// guest that has this much fuel.
+    #[must_use]
+    pub fn new(
+        of: (u32, u32),
+        (first, last): (u32, u32),
+        begun: (u64, Instant),
+        overhead: StepOverhead,
+    ) -> CountedSteps {
+        CountedSteps { of, step: first, last, begun, overhead, label: None, left: None }
     }
 }
 

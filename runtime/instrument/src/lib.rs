@@ -18,6 +18,7 @@
 //!   the functions that `allocators.rs` recognises.
 //! - A count of instructions by which a debugger finds its way (`positions.rs`).
 //! - An accessor for the state of the guest (`access.rs`).
+//! - A loop that takes steps of a scenario (`steps.rs`).
 //! - Checks of accesses to memory (`memcheck.rs`), with a shadow memory that belongs to the guest's state.
 //! - Questions of the program whether it may have memory (`memory_faults.rs`), for planned faults.
 //!
@@ -68,6 +69,7 @@ mod shape;
 mod side;
 mod sites;
 pub mod source;
+mod steps;
 mod validate;
 pub mod variables;
 mod walk;
@@ -107,6 +109,7 @@ pub use side::{
     LAYOUT_VERSION, MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
+pub use steps::{RUN_STEPS, STEP_COUNTED, STEP_LABEL, StepLoop};
 pub use validate::validate_module;
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another
@@ -150,6 +153,8 @@ pub struct InstrumentedComponent {
     pub access: Option<AccessorLayout>,
     /// What stands in the way of that; empty when it was not asked for.
     pub obstacles: Vec<Obstacle>,
+    /// What takes its steps, when [`Options::steps`] was asked for and it can be told what a step is.
+    pub steps: Option<StepLoop>,
     /// Fuel that an instantiation takes beyond the original's, to be given in addition.
     pub startup_fuel: i64,
     /// What the shadow of a checked memory begins with; `None` when no memory is checked.

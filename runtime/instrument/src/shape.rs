@@ -88,10 +88,16 @@ pub(crate) struct StepExport {
     pub(crate) name: String,
     /// The name of what frees the result, if there is such a function: `(place: i32)`.
     pub(crate) post_return: Option<String>,
+    /// The name under which the memory is exported that has the result.
+    pub(crate) memory: String,
 }
 
 /// How the name of the function of a step begins and ends; between them stands the rest of the version.
 const STEP: (&str, &str) = ("fozzy:scenario/stateful@0.1.", "#step");
+
+fn is_step(name: &str) -> bool {
+    name.starts_with(STEP.0) && name.ends_with(STEP.1)
+}
 
 /// A core module of the outermost component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,6 +110,8 @@ pub(crate) struct ModuleShape {
     pub(crate) memories: Vec<(u32, bool)>,
     imported_globals: u32,
     imported_memories: u32,
+    /// Whether it exports a function of a step.
+    has_step: bool,
 }
 
 impl ModuleShape {
@@ -128,6 +136,8 @@ pub(crate) struct ComponentShape {
     /// The way into its fuzz targets, of a component with one memory.
     pub(crate) fuzz: Option<FuzzEntry>,
     entries: FuzzEntryFinder,
+    /// Whether any texts are not UTF-8.
+    pub(crate) wide_texts: bool,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -147,6 +157,7 @@ pub(crate) struct IndexCounts {
     pub(crate) core_functions: u32,
     pub(crate) types: u32,
     pub(crate) functions: u32,
+    pub(crate) core_memories: u32,
 }
 
 impl ComponentShape {
@@ -260,7 +271,8 @@ impl ComponentShape {
                 for function in reader.clone() {
                     let tasks = match function? {
                         CanonicalFunction::Lift { options, .. } | CanonicalFunction::Lower { options, .. } => {
-                            use wasmparser::CanonicalOption::{Async, Callback};
+                            use wasmparser::CanonicalOption::{Async, Callback, CompactUTF16, UTF16};
+                            self.wide_texts |= options.iter().any(|option| matches!(option, UTF16 | CompactUTF16));
                             options.iter().any(|option| matches!(option, Async | Callback(_)))
                         }
                         CanonicalFunction::ResourceNew { .. }
@@ -286,7 +298,9 @@ impl ComponentShape {
     }
 
     fn instantiated(&mut self, module_index: u32) {
-        let ordinal = self.module_indices[module_index as usize];
+        let Some(ordinal) = self.module_indices.get(module_index as usize).copied() else {
+            return self.obstacle(Obstacle::ForeignModule);
+        };
         let instance = self.core_instances;
         let Some(module) = self.modules.get_mut(&ordinal) else { return };
         if module.instance.replace(instance).is_some() {
@@ -331,7 +345,11 @@ impl ComponentShape {
             }
             Payload::ExportSection(reader) => {
                 for export in reader.clone() {
-                    self.name(export?.name);
+                    let name = export?.name;
+                    self.name(name);
+                    if let Some(module) = self.module().filter(|_| is_step(name)) {
+                        module.has_step = true;
+                    }
                 }
             }
             Payload::StartSection { .. } => self.starts = true,
@@ -375,6 +393,15 @@ impl ComponentShape {
         module.added_exports.extend(globals.chain(memories));
     }
 
+    /// Has `module` export the memory that results of steps are in, if it takes steps.
+    pub(crate) fn export_results(&self, module: &mut ModuleRewriter<'_>) {
+        let shape = self.modules.get(&module.ordinal().0).filter(|shape| shape.has_step && self.obstacles.is_empty());
+        let memories = shape.into_iter().flat_map(|shape| &shape.memories);
+        module
+            .added_exports
+            .extend(memories.map(|(index, _)| (access::memory_name(*index), ExportKind::Memory, *index)));
+    }
+
     /// The one function of a step, if its type and the memory of its module are those of a scenario.
     fn find_step(&self, types: TypesRef<'_>) -> Option<StepExport> {
         let mut found = None;
@@ -387,8 +414,7 @@ impl ComponentShape {
                 let is_narrow = ty.params().iter().chain(ty.results()).all(|ty| *ty == ValType::I32);
                 is_narrow && (ty.params().len(), ty.results().len()) == (params, results)
             };
-            let is_named = |name: &str| name.starts_with(STEP.0) && name.ends_with(STEP.1);
-            for (name, ty) in exports.iter().filter(|(name, _)| is_named(name)) {
+            for (name, ty) in exports.iter().filter(|(name, _)| is_step(name)) {
                 let is_alone = found.is_none() && is_function(ty, 1, 1);
                 if !is_alone || module.imported_memories > 0 || !matches!(module.memories[..], [(_, false)]) {
                     return None;
@@ -399,7 +425,8 @@ impl ComponentShape {
                     return None;
                 }
                 let post_return = post_return.map(|(name, _)| name.clone());
-                found = Some(StepExport { instance, name: name.clone(), post_return });
+                let memory = access::memory_name(module.memories[0].0);
+                found = Some(StepExport { instance, name: name.clone(), post_return, memory });
             }
         }
         found
@@ -456,6 +483,7 @@ impl ComponentShape {
             core_functions: types.function_count(),
             types: types.component_type_count(),
             functions: types.component_function_count(),
+            core_memories: types.memory_count(),
         };
     }
 }

@@ -13,6 +13,7 @@ mod mutants;
 mod offsets;
 mod segments;
 mod smith;
+mod steps;
 mod symbols;
 mod variables;
 
@@ -43,7 +44,7 @@ fn instrumented(component: &[u8]) -> InstrumentedComponent {
 }
 
 /// One of each choice, and everything at once.
-fn ways() -> [Options; 6] {
+fn ways() -> [Options; 7] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
@@ -51,6 +52,7 @@ fn ways() -> [Options; 6] {
         Options { marks: true, ..all.clone() },
         Options { comparisons: true, ..all.clone() },
         Options { profile: true, ..all.clone() },
+        Options { steps: true, ..all.clone() },
         Options { coverage: CoverageMode::SetOnce, marks: true, comparisons: true, ..all },
     ]
 }

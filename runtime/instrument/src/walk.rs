@@ -26,7 +26,7 @@ use crate::recursion::recursive_functions;
 use crate::segments::instantiated_once;
 use crate::shape::ComponentShape;
 use crate::side::{SideMemory, SideTag};
-use crate::{CoverageMode, Error, InstrumentedComponent, ModuleChoice, Options, access, features};
+use crate::{CoverageMode, Error, InstrumentedComponent, ModuleChoice, Options, access, features, steps};
 use wasmparser::{Encoding, Parser, Payload, ValidPayload, Validator};
 
 /// A component while the walk is inside it.
@@ -83,7 +83,9 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
             }
             _ => None,
         };
-        if options.access {
+        // What bodies do to the state is nothing to who only calls.
+        let is_body = matches!(payload, Payload::CodeSectionEntry(_));
+        if options.access || (options.steps && !is_body) {
             shape.payload(&payload)?;
         }
         match (&payload, open.last_mut()) {
@@ -120,7 +122,10 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    let found = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
+                    let mut found = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
+                    if options.steps && !options.access {
+                        found.steps = steps::append(&shape, &mut found.component);
+                    }
                     return Ok(InstrumentedComponent { shadow, ..found });
                 };
                 let OpenItem::Component(parent) = parent else { unreachable!("nothing is nested in a core module") };
@@ -129,7 +134,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 {
                     surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
                 }
-                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
+                parent.adopt(component, closed, *end, &shape, options.access, tag.as_ref().filter(|_| beside))?;
             }
             // Nested items arrive as payloads of their own.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -197,6 +202,7 @@ impl ComponentRewriter {
         closed: OpenItem<'_>,
         end: usize,
         shape: &ComponentShape,
+        access: bool,
         tag: Option<&SideTag>,
     ) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
@@ -206,7 +212,10 @@ impl ComponentRewriter {
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
             OpenItem::Module(mut module) => {
-                shape.export_state(&mut module);
+                match access {
+                    true => shape.export_state(&mut module),
+                    false => shape.export_results(&mut module),
+                }
                 let EncodedModule { bytes, map, side, startup_fuel } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
                 self.startup_fuel += startup_fuel;
@@ -254,6 +263,7 @@ fn finished(
         marks,
         access,
         obstacles,
+        steps: None,
         startup_fuel,
         shadow: None,
     }

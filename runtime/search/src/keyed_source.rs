@@ -232,7 +232,9 @@ impl DecisionSource for KeyedSource {
     }
 
     fn begun_again(&self) -> Option<Box<dyn DecisionSource>> {
-        let kept = Some(self.log.lock().unwrap_or_else(PoisonError::into_inner).len());
+        // Of an execution that is itself begun again, the log still has what the one before has left.
+        let logged = || self.log.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let kept = Some(self.kept.unwrap_or_else(logged));
         let beneath = self.beneath.begun_again()?;
         let again = self.fork_with(Arc::clone(&self.answers), Arc::clone(&self.log));
         Some(Box::new(KeyedSource { beneath, kept, ..again }))
@@ -287,8 +289,12 @@ mod tests {
         let whole = format!("{:?}", log.lock().expect("one thread"));
         first.below(ask(3), 1000);
         assert_ne!(format!("{:?}", log.lock().expect("one thread")), whole, "of the one that is given up");
+        let mut third = again.begun_again().expect("a seed can begin again");
         assert_eq!(draw(&mut *again), drawn);
         assert_eq!(format!("{:?}", log.lock().expect("one thread")), whole);
+        again.below(ask(3), 1000);
+        assert_eq!(draw(&mut *third), drawn);
+        assert_eq!(format!("{:?}", log.lock().expect("one thread")), whole, "as often as it is begun again");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How a program is compiled: what is added to its own code.
 //!
 //! ```text
-//! exact   fuel and depth                                   verdicts and traces
+//! exact   fuel and depth, a loop of a scenario's steps     verdicts and traces
 //! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
 //! profile depth, counts by call path; no fuel              a replay, which is known to end
 //! debug   depth, a count of instructions; no fuel          a replay that is stopped anywhere
@@ -14,7 +14,7 @@ use crate::compile::preview1_module;
 use crate::compile::settings::{STACK_SLOTS, Switches};
 use fozzy_instrument::{
     AccessorLayout, CoverageMode, InstrumentedComponent, MarksVerdict, ModuleChoice, Options, POSITION_BYTES,
-    SideMemory, SideTag,
+    SideMemory, SideTag, StepLoop,
 };
 use fozzy_trace::plan::AllocatorChoice;
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,11 @@ impl Build {
         Build { fuel: false, positions: true, stores, ..Build::default() }
     }
 
+    /// Whether steps of a scenario can be taken in one call: in what is only run, and whose memories are its own.
+    pub(crate) fn takes_steps(&self, switches: &Switches) -> bool {
+        *self == Build::default() && !switches.memcheck && !switches.memory_faults
+    }
+
     /// Whether the guest leaves something in memories beside its own that is read when it has ended.
     pub(crate) fn observes(&self) -> bool {
         self.coverage != CoverageMode::None || self.profile
@@ -114,6 +119,7 @@ impl Build {
             memory_faults: switches.memory_faults,
             stack_slots: STACK_SLOTS,
             access: self.access,
+            steps: self.takes_steps(switches),
             // What is written to a shadow is not marked.
             marks: self.marks && !switches.memcheck,
             comparisons: self.comparisons,
@@ -141,6 +147,9 @@ pub(crate) struct CompiledMetadata {
     pub(crate) access: Option<AccessorLayout>,
     /// Why it cannot be, one sentence each.
     pub(crate) obstacles: Vec<String>,
+    /// What takes its steps in a run, if it is a scenario.
+    #[serde(default)]
+    pub(crate) steps: Option<StepLoop>,
     /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
     /// through memory has less than a page, `wasi:filesystem`'s `descriptor-stat` with 96 bytes being the longest.
     pub(crate) marks_are_sound: bool,
@@ -168,6 +177,7 @@ impl CompiledMetadata {
             tag: instrumented.tag,
             side_memories: instrumented.side_memories.clone(),
             access: instrumented.access.clone(),
+            steps: instrumented.steps,
             marks_are_sound: instrumented.marks.as_ref().is_some_and(MarksVerdict::sound),
             obstacles: instrumented.obstacles.iter().map(ToString::to_string).collect(),
         }

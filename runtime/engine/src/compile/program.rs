@@ -227,7 +227,8 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Program, ProgramError> {
         let (compiled, facts) = compiled(&engine, &component, &switches, build, cache)?;
-        let unoffered = fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some());
+        let unoffered =
+            fozzy_host::refused_imports(&engine, &compiled, facts.access.is_some() || facts.steps.is_some());
         let entries = entry_points(&engine, &compiled);
         let inner = ProgramInner {
             original: component,
@@ -450,7 +451,9 @@ fn compiled(
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
     // And an accessor takes steps and inputs.
     let accessor = if build.access { "\naccessor 4" } else { "" };
-    let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}");
+    // As runs take steps.
+    let steps = if build.takes_steps(switches) { "\nsteps 1" } else { "" };
+    let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}{steps}");
     let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
     let chosen: String = chosen.collect();
     let configuration = format!("{}\n{versions}\n{build:?}{logged}{chosen}", switches.configuration());

@@ -7,7 +7,8 @@
 //! fuzz, property: the same, rounds of calls instead of sequences of steps, the functions in turn
 //! ```
 //!
-//! Between two calls nothing of the guest is on the stack, so the run could be kept there.
+//! Between two calls nothing of the guest is on the stack, so the run could be kept there. A run that can be begun again takes
+//! the steps of a sequence in one call instead, which changes nothing of what they do (`stretch`).
 //!
 //! A guest that is alone, and can start no others, never waits for a turn. It is called on one stack that is large enough
 //! for any guest, which saves a fiber for each call:
@@ -28,6 +29,7 @@ use crate::memory::{self, Region};
 use crate::run::coverage::ProgramCoverage;
 use crate::run::memory_roles::InstanceMemories;
 use crate::run::schedule::{EarlierCoverage, Outage, export, outage, store};
+use crate::run::stretch::{StretchFunction, hand_out};
 use crate::run::trap::InstantiationContext;
 use fozzy_host::{GuestStop, Host, INTERRUPT_FUEL};
 use fozzy_instrument::OriginalOffset;
@@ -346,7 +348,14 @@ impl ScenarioDriver<'_> {
     async fn sequence(&mut self, interface: &str, sequence: u32, stretches: &[(u32, u32)]) -> wasmtime::Result<()> {
         let (mut store, instance) = self.instance().await;
         let outcome = match instance {
-            Ok(instance) => steps(&mut store, self.way, &instance, interface, sequence, stretches).await,
+            Ok(instance) => {
+                let together = match self.way {
+                    CallMode::Alone => StretchFunction::find(self.program.facts().steps, &mut store, &instance),
+                    CallMode::Turns => None,
+                };
+                let together = together.as_ref();
+                steps(&mut store, self.way, &instance, interface, together, sequence, stretches).await
+            }
             Err(error) => Err(error),
         };
         let outcome = unless_kept_back(&mut store, outcome);
@@ -432,12 +441,13 @@ impl ScenarioDriver<'_> {
     }
 }
 
-/// One sequence of a stateful scenario.
+/// One sequence of a stateful scenario, whose steps are taken `together` if that can be.
 pub(crate) async fn steps(
     store: &mut Store<Host>,
     way: CallMode,
     instance: &Instance,
     interface: &str,
+    together: Option<&StretchFunction>,
     sequence: u32,
     stretches: &[(u32, u32)],
 ) -> wasmtime::Result<()> {
@@ -448,49 +458,35 @@ pub(crate) async fn steps(
     ScenarioDriver::stats(store.data_mut()).sequences += 1;
     store.data_mut().begin_sequence(sequence, stream)?;
     way.call(store, &begin, (sequence,)).await?;
-    for number in stretches.iter().flat_map(|(from, to)| *from..*to) {
-        hand_out(store)?;
-        store.data_mut().begin_step(sequence, stream, number)?;
-        let begun = FuelReading::of(store);
-        let (result,) = way.call(store, &step, (number,)).await?;
-        let cost = begun.until(FuelReading::of(store));
-        if let StepResult::Skipped(skip) = &result {
-            store.data_mut().aside(Aside::Skipped, || (skip.label.clone(), String::new()));
+    for (from, to) in stretches {
+        let mut from = *from;
+        // One step is one call.
+        if let Some(together) = together.filter(|_| to.saturating_sub(from) > 1) {
+            together.take(store, (sequence, stream), (from, to - 1))?;
+            from = *to;
         }
-        let stats = ScenarioDriver::stats(store.data_mut());
-        match result {
-            StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
-            StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
-            StepResult::Stuck(why) => {
-                return Err(wasmtime::Error::new(GuestStop::Failed(Box::new(stuck(sequence, number, &why)))));
+        for number in from..*to {
+            hand_out(store)?;
+            store.data_mut().begin_step(sequence, stream, number)?;
+            let begun = FuelReading::of(store);
+            let (result,) = way.call(store, &step, (number,)).await?;
+            let cost = begun.until(FuelReading::of(store));
+            if let StepResult::Skipped(skip) = &result {
+                store.data_mut().aside(Aside::Skipped, || (skip.label.clone(), String::new()));
+            }
+            let stats = ScenarioDriver::stats(store.data_mut());
+            match result {
+                StepResult::Ran(flow) => flow_of(stats, flow)?.ran(cost),
+                StepResult::Skipped(skip) => flow_of(stats, skip.flow)?.skip(&skip.label),
+                StepResult::Stuck(why) => {
+                    return Err(wasmtime::Error::new(GuestStop::Failed(Box::new(stuck(sequence, number, &why)))));
+                }
             }
         }
     }
     hand_out(store)?;
     store.data_mut().end_sequence(sequence, stream)?;
     way.call(store, &end, (sequence,)).await
-}
-
-/// Between two calls of a guest that does not stop for looks: looks for an interruption now and then, and gives the guest more of the
-/// fuel that is kept back from it.
-#[inline]
-fn hand_out(store: &mut Store<Host>) -> wasmtime::Result<()> {
-    match store.data().run.kept_back() {
-        None => Ok(()),
-        Some(kept) => hand_out_of(store, kept),
-    }
-}
-
-fn hand_out_of(store: &mut Store<Host>, kept: u64) -> wasmtime::Result<()> {
-    let has = store.get_fuel()?;
-    // With all of it, the guest comes to its end soon.
-    if has >= INTERRUPT_FUEL / 2 || kept == 0 {
-        return Ok(());
-    }
-    store.data().run.look_between_calls().map_err(wasmtime::Error::new)?;
-    let more = kept.min(INTERRUPT_FUEL - has);
-    store.data_mut().run.keep_back(kept - more);
-    store.set_fuel(has + more)
 }
 
 /// What became of calls: one that has used what it was given, while more of its fuel is kept back, is no end of the guest.

@@ -36,7 +36,7 @@ use fozzy_world::channel::VariedArrival;
 use fozzy_world::{Disk, World, WorldError};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Most parts of standard input whose arrival times are reported.
 const VARIED_SHOWN_MAX: usize = 64;
@@ -61,6 +61,10 @@ pub struct Session {
     interrupt: Interrupt,
     /// Whether a call of the program took so long that it has to stop for looks in the middle of its calls.
     is_slow: bool,
+    /// Whether each step of a scenario is a call, in all executions.
+    parts_steps: bool,
+    /// How many executions took steps together, and how many of these were begun again for it.
+    together: (u64, u64),
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
     /// Fuel of guests by their machines, instead; all others have as much as there is.
@@ -179,6 +183,8 @@ impl Session {
             reality: None,
             interrupt: Interrupt::default(),
             is_slow: false,
+            parts_steps: false,
+            together: (0, 0),
             fuel_times: 1,
             given_fuel: None,
             digest: OnceLock::new(),
@@ -237,6 +243,18 @@ impl Session {
     /// [`HarnessError::is_interruption`].
     pub fn interrupt_by(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
+    }
+
+    /// Makes each step of a scenario a call, from now on. Otherwise steps are taken together where that changes nothing but how
+    /// long it takes.
+    pub fn part_steps(&mut self) {
+        self.parts_steps = true;
+    }
+
+    /// How many executions took the steps of a scenario together, and how many of these were begun again, with a call for each step.
+    #[must_use]
+    pub fn taken_together(&self) -> (u64, u64) {
+        self.together
     }
 
     /// Hands the calls of the next execution's window to `sink` as they happen, instead of keeping them.
@@ -429,35 +447,100 @@ impl Session {
 
 impl Executor for Session {
     fn execute(&mut self, source: Box<dyn DecisionSource>, keep: HistoryWindow) -> Result<Execution, HarnessError> {
-        let again = if self.looks_between_calls() { source.begun_again() } else { None };
-        let Some(again) = again else { return self.execute_as(source, keep, false) };
-        let execution = self.execute_as(source, keep.clone(), true);
-        match self.is_slow {
-            true => self.execute_as(again, keep, false),
-            false => execution,
+        let (mut source, mut together) = (source, self.takes_steps_together());
+        let tee = self.tee.take().map(SharedTee::new);
+        loop {
+            self.tee = tee.as_ref().map(SharedTee::resumed);
+            let tried = CallAttempt { between_calls: self.looks_between_calls(), together };
+            let again = if tried == CallAttempt::default() { None } else { source.begun_again() };
+            let Some(again) = again else { return self.execute_as(source, keep, CallAttempt::default()) };
+            let (was_slow, parted) = (self.is_slow, self.together.1);
+            let execution = self.execute_as(source, keep.clone(), tried);
+            together &= self.together.1 == parted;
+            if self.is_slow == was_slow && self.together.1 == parted {
+                return execution;
+            }
+            // Where calls are to stop in the middle, each is made on a stack of its own.
+            together &= !self.is_slow;
+            source = again;
         }
     }
 }
 
+/// How the calls of an execution are made that is begun again when it turns out that they cannot be made so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CallAttempt {
+    /// It is looked for an interruption between calls only.
+    between_calls: bool,
+    /// Steps of a scenario are taken together.
+    together: bool,
+}
+
+/// Shows what guests write, also of executions that are begun again: what one has shown that was given up, the next one does not
+/// show once more, as it writes the same.
+struct SharedTee(Arc<Mutex<ShownOutput>>);
+
+struct ShownOutput {
+    tee: OutputTee,
+    /// How many writes were shown.
+    writes: u64,
+}
+
+impl SharedTee {
+    fn new(tee: OutputTee) -> SharedTee {
+        SharedTee(Arc::new(Mutex::new(ShownOutput { tee, writes: 0 })))
+    }
+
+    /// For an execution from its beginning.
+    fn resumed(&self) -> OutputTee {
+        let (shown, mut writes) = (Arc::clone(&self.0), 0);
+        Box::new(move |node, kind, bytes| {
+            writes += 1;
+            let mut guard = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let shown = &mut *guard;
+            if writes > shown.writes {
+                shown.writes = writes;
+                (shown.tee)(node, kind, bytes);
+            }
+        })
+    }
+}
+
 impl Session {
-    /// Whether the next execution, which can be interrupted, is tried without stops in the middle of calls, for each of which a fiber is
-    /// made: nobody has heard of it when it is given up and begun again.
-    fn looks_between_calls(&self) -> bool {
-        let is_heard = self.tee.is_some() || self.sink.is_some() || self.activity.is_some() || self.is_narrated;
+    /// Whether nobody hears twice of what the next execution does when it is given up and begun again.
+    fn can_begin_again(&self) -> bool {
+        let is_heard = self.sink.is_some() || self.activity.is_some() || self.is_narrated;
         let is_live = self.reality.is_some() || self.stdin.as_ref().is_some_and(|input| input.is_live());
         let is_stopped = self.block_stop.is_some() || self.refusal_stop.is_some();
         let is_observed = self.criteria.is_some() || self.compared.is_some() || self.program.how().heap.is_some();
-        let is_plain = !(is_heard || is_live || is_stopped || is_observed);
-        let is_wanted = !self.is_slow && self.interrupt.is_armed();
-        is_plain && is_wanted && scenario::looks_between_calls(&self.program, &self.start.plan)
+        !(is_heard || is_live || is_stopped || is_observed)
     }
 
-    /// Executes it, and looks for an interruption between calls only or also in the middle of them.
+    /// Whether the next execution, which can be interrupted, is tried without stops in the middle of calls, for each of which a fiber is
+    /// made.
+    fn looks_between_calls(&self) -> bool {
+        let is_wanted = !self.is_slow && self.interrupt.is_armed();
+        is_wanted && self.can_begin_again() && scenario::looks_between_calls(&self.program, &self.start.plan)
+    }
+
+    /// Whether the next execution is tried with steps of a scenario that are taken together: seldom one of a program for which that
+    /// turned out not to be the same, as those that trap.
+    fn takes_steps_together(&self) -> bool {
+        /// Of this many executions that took steps together, one more may be begun again.
+        const EXECUTIONS: u64 = 8;
+        let (taken, parted) = self.together;
+        let is_wanted = !self.parts_steps && parted <= taken / EXECUTIONS && self.program.facts().steps.is_some();
+        let has_stack = !(self.is_slow && self.interrupt.is_armed());
+        let is_fit = is_wanted && has_stack && self.can_begin_again();
+        is_fit && scenario::looks_between_calls(&self.program, &self.start.plan)
+    }
+
+    /// Executes it with calls that are made in one of the ways.
     fn execute_as(
         &mut self,
         source: Box<dyn DecisionSource>,
         keep: HistoryWindow,
-        between_calls: bool,
+        CallAttempt { between_calls, together }: CallAttempt,
     ) -> Result<Execution, HarnessError> {
         // A run that is narrated to people is no recording, and no checker judges it.
         let is_streamed = self.sink.is_some();
@@ -482,10 +565,13 @@ impl Session {
             .observing(self.reality.take())
             .stopping_at_refusal(self.refusal_stop)
             .interruptible(self.interrupt.is_armed().then(|| self.interrupt.clone()))
-            .looking_between_calls(between_calls);
+            .looking_between_calls(between_calls)
+            .taking_steps_together(together);
         let (mut run, ended) = schedule::run(self, Box::new(run));
         drop(marks);
         self.is_slow |= run.as_ref().is_some_and(|run| run.has_given_up());
+        self.together.0 += u64::from(together);
+        self.together.1 += u64::from(run.as_ref().is_some_and(|run| run.has_parted()));
         self.reality = run.as_mut().and_then(|run| run.take_reality());
         let schedule::ScheduleOutcome { main: ended, mut others, restarts, covered } = ended?;
         let run = run.expect("only an interruption leaves it with a guest");

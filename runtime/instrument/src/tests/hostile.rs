@@ -19,7 +19,8 @@ fn sample() -> Vec<u8> {
 
 /// Instruments `bytes` and asks the maps and symbols about everything.
 fn survive(bytes: &[u8]) {
-    if let Ok(output) = instrument(bytes, &Options::default()) {
+    let options = [Options::default(), Options { steps: true, ..Options::default() }];
+    for output in options.iter().filter_map(|options| instrument(bytes, options).ok()) {
         let valid = Validator::new_with_features(features()).validate_all(&output.component);
         assert!(valid.is_ok(), "{bytes:?} gives {:?}", valid.err());
         for offset in 0..u32::try_from(output.component.len()).expect("small") {

@@ -120,7 +120,7 @@ impl EntryCall {
             EntryCall::Scenario { interface, flows } => reactor
                 .finish(|store, instance| {
                     let stretches = [(0, *flows)];
-                    let stepped = now(steps(store, CallMode::Alone, instance, interface, 0, &stretches));
+                    let stepped = now(steps(store, CallMode::Alone, instance, interface, None, 0, &stretches));
                     // A loss of power or a restart ends the sequence, and is no failure.
                     stepped.or_else(|error| if outage(&error).is_some() { Ok(()) } else { Err(error) })
                 })
