@@ -96,11 +96,10 @@ impl InstanceMemories {
 
     /// What was compared since the log was switched on, module by module. Call it while no guest runs.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
-        let read = |(side, region): &(SideMemory, Arc<Region>)| {
+        self.sides.iter().flat_map(|(side, region)| {
             let module = side.module;
-            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
-        };
-        self.sides.iter().flat_map(read)
+            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison))
+        })
     }
 
     /// Slots of the stack that were in use at the deepest call of a function that may call itself, in any module; 0 when there was
