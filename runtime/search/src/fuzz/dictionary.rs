@@ -11,7 +11,7 @@
 //! only suggested.
 //! Source: <https://llvm.org/docs/LibFuzzer.html#dictionaries>.
 
-use std::collections::BTreeSet;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A word.
@@ -38,7 +38,7 @@ pub struct DictionaryError {
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     tokens: Vec<Token>,
-    known: BTreeSet<Token>,
+    known: FxHashSet<Token>,
     given: usize,
     suggested: Vec<Token>,
 }
