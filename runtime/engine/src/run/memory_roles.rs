@@ -12,8 +12,8 @@
 use crate::compile::build::CompiledMetadata;
 use crate::memory::{Region, set_block};
 use fozzy_instrument::{
-    ACCESSOR, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT,
-    LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
+    ACCESSOR, COMPARISONS_PER_SITE, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT,
+    HEADER_SWITCH_AT, LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
 };
 use fozzy_trace::StretchLook;
 use std::ops::Range;
@@ -91,6 +91,22 @@ impl InstanceMemories {
             region.write(HEADER_ENTRIES_AT as usize, &0_u32.to_le_bytes());
             region.write(HEADER_LOST_AT as usize, &0_u32.to_le_bytes());
             region.clear(bytes(&side.comparison_counts));
+        }
+    }
+
+    /// Switches the comparison log on and empties it, for these places only: all others count as logged often enough. Call it while no
+    /// guest runs.
+    pub(crate) fn log_comparisons_of(&self, sites: &[u64]) {
+        self.log_comparisons(true);
+        for (side, region) in self.sides.iter().filter(|(side, _)| !side.comparisons.is_empty()) {
+            let range = bytes(&side.comparison_counts);
+            let mut counts = vec![COMPARISONS_PER_SITE as u8; range.len()];
+            for site in sites.iter().filter(|site| **site >> 32 == u64::from(side.module.0)) {
+                if let Some(count) = counts.get_mut(*site as u32 as usize) {
+                    *count = 0;
+                }
+            }
+            region.write(range.start, &counts);
         }
     }
 
