@@ -15,8 +15,8 @@ pub(crate) const PAGE_GROUPS: usize = PAGE_NUMBERS / GROUP_NUMBERS;
 /// Bytes of one number.
 const NUMBER: usize = 8;
 
-/// A bit for each group of numbers in which `page` differs from `held`, that of the first group is the lowest. For each of these groups there
-/// is a bit in `numbers` for each number that differs, likewise; what is there for other groups stays.
+/// A bit for each group of numbers in which `page` differs from `held`, that of the first group is the lowest. For each of these groups
+/// there is a bit in `numbers` for each number that differs, likewise; what is there for other groups stays.
 #[inline]
 pub(crate) fn differing_numbers(
     held: &[u64; PAGE_NUMBERS],

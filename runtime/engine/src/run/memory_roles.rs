@@ -10,7 +10,7 @@
 //! Not here: what is in a side memory (`fozzy-instrument`).
 
 use crate::compile::build::CompiledMetadata;
-use crate::memory::{Region, set_block};
+use crate::memory::{BLOCKS_BYTES, Region, set_blocks};
 use fozzy_instrument::{
     ACCESSOR, COMPARISONS_PER_SITE, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT,
     HEADER_SWITCH_AT, LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
@@ -138,12 +138,12 @@ impl InstanceMemories {
             if all.is_empty() {
                 continue;
             }
-            let mut start = 0;
-            while let Some(block) = set_block(&region.bytes()[all.clone()], start) {
-                let taken = all.start + block.start..all.start + block.end;
-                see(number, all.len(), block.start, &region.bytes()[taken.clone()]);
-                region.clear(taken);
-                start = block.end;
+            for start in (0..all.len()).step_by(BLOCKS_BYTES) {
+                for block in set_blocks(&region.bytes()[all.clone()], start) {
+                    let taken = all.start + block.start..all.start + block.end;
+                    see(number, all.len(), block.start, &region.bytes()[taken.clone()]);
+                    region.clear(taken);
+                }
             }
             region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes());
         }
@@ -154,10 +154,10 @@ impl InstanceMemories {
         for (number, (side, region)) in self.sides.iter().enumerate() {
             let all = &region.bytes()[bytes(&side.coverage)];
             see(number, all.len(), 0, &[]);
-            let mut start = 0;
-            while let Some(block) = set_block(all, start) {
-                start = block.end;
-                see(number, all.len(), block.start, &all[block]);
+            for start in (0..all.len()).step_by(BLOCKS_BYTES) {
+                for block in set_blocks(all, start) {
+                    see(number, all.len(), block.start, &all[block]);
+                }
             }
         }
     }
