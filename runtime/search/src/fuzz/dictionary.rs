@@ -11,7 +11,7 @@
 //! only suggested.
 //! Source: <https://llvm.org/docs/LibFuzzer.html#dictionaries>.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A word.
@@ -38,7 +38,8 @@ pub struct DictionaryError {
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     tokens: Vec<Token>,
-    known: FxHashSet<Token>,
+    /// Ordered, as a guest chooses what is collected: in a table with a known hash its words could all fall together.
+    known: BTreeSet<Token>,
     given: usize,
     suggested: Vec<Token>,
 }
