@@ -5,21 +5,27 @@
 //! OUT_DIR/steps.wasm  ─deflate (build.rs)─▶ include_bytes! ─▶ EmbeddedFile ─ bytes() ─▶ the component
 //! ```
 //!
-//! So they are a third as large in the binary; inflating one takes some milliseconds.
+//! So they are a third as large in the binary; inflating one takes a millisecond or two. Its length is known, so that it is inflated
+//! into the place from which it is shared, and copied nowhere.
 
 use fozzy_trace::Digest;
-use std::sync::OnceLock;
+use miniz_oxide::inflate::decompress_slice_iter_to_slice;
+use std::sync::{Arc, OnceLock};
 
 /// A file in the binary.
 pub(crate) struct EmbeddedFile {
     deflated: &'static [u8],
-    plain: OnceLock<Vec<u8>>,
+    /// Bytes of it when it is inflated.
+    length: usize,
+    plain: OnceLock<Arc<[u8]>>,
 }
 
 macro_rules! embedded {
     ($name:literal) => {
         EmbeddedFile {
             deflated: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".deflate")),
+            // Of the bytes themselves, nothing comes into the binary.
+            length: include_bytes!(concat!(env!("OUT_DIR"), "/", $name)).len(),
             plain: OnceLock::new(),
         }
     };
@@ -41,8 +47,21 @@ pub(crate) static SDK: EmbeddedFile = embedded!("sdk.txt");
 impl EmbeddedFile {
     /// What it holds.
     pub(crate) fn bytes(&self) -> &[u8] {
+        self.plain()
+    }
+
+    /// The same, shared.
+    pub(crate) fn shared(&self) -> Arc<[u8]> {
+        Arc::clone(self.plain())
+    }
+
+    fn plain(&self) -> &Arc<[u8]> {
         self.plain.get_or_init(|| {
-            miniz_oxide::inflate::decompress_to_vec(self.deflated).expect("the build script has deflated it")
+            let mut plain: Arc<[u8]> = std::iter::repeat_n(0, self.length).collect();
+            let place = Arc::get_mut(&mut plain).expect("nobody else has it yet");
+            let inflated = decompress_slice_iter_to_slice(place, std::iter::once(self.deflated), false, true);
+            assert_eq!(inflated, Ok(self.length), "the build script has deflated it");
+            plain
         })
     }
 }
@@ -72,7 +91,7 @@ mod tests {
             (&KV_NODE, "kv-node.wasm"),
             (&SDK, "sdk.txt"),
         ] {
-            assert!(file.bytes() == of(name), "{name}");
+            assert!(file.bytes() == of(name) && *file.shared() == *file.bytes(), "{name}");
             assert!(file.deflated.len() * 2 < file.bytes().len(), "{name}: {} bytes", file.deflated.len());
         }
     }

@@ -103,11 +103,11 @@ pub fn prepare(project: &Project, request: &MaelstromRequest) -> Result<Prepared
         names: NameDurability::Ext4,
         ..Plan::default()
     };
-    let driver = MAELSTROM_DRIVER.bytes();
+    let driver = MAELSTROM_DRIVER.shared();
     let name = format!("{} {}", node.target.name, options.workload.word());
-    let target = RecordedTarget { name, source: Digest::of(driver), kind: KIND.to_owned() };
+    let target = RecordedTarget { name, source: Digest::of(&driver), kind: KIND.to_owned() };
     let source_bytes = driver.len() as u64;
-    let loaded = LoadedTarget { target, component: driver.into(), source_bytes, scenario: None, file: None };
+    let loaded = LoadedTarget { target, component: driver, source_bytes, scenario: None, file: None };
     PreparedProgram::compile(loaded, RunPlan::of(plan, inputs))
 }
 

@@ -140,9 +140,9 @@ impl ScenarioFile {
     /// The component that plays it.
     pub fn player(&self) -> Arc<[u8]> {
         match self.scenario {
-            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.bytes().into(),
-            ParsedScenario::Program(_) => PROGRAM_PLAYER.bytes().into(),
-            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => STEPS_PLAYER.bytes().into(),
+            ParsedScenario::Cluster(_) => CLUSTER_PLAYER.shared(),
+            ParsedScenario::Program(_) => PROGRAM_PLAYER.shared(),
+            ParsedScenario::Steps(_) | ParsedScenario::Suites(_) => STEPS_PLAYER.shared(),
         }
     }
 
@@ -247,7 +247,7 @@ fn populate(plan: &mut Plan, inputs: &mut Inputs, nodes: usize) -> Result<(), Ca
     let named = plan.nodes.iter().find(|node| node.called).map(|node| node.program.clone());
     let program = named.unwrap_or_else(|| {
         let machine = MachinePlan { args: vec!["kv-node".to_owned()], ..MachinePlan::default() };
-        ProgramPlan { component: inputs.add(KV_NODE.bytes()), machine }
+        ProgramPlan { component: inputs.add(KV_NODE.shared()), machine }
     });
     plan.nodes.retain(|node| !node.called);
     for number in 0..nodes {

@@ -28,6 +28,7 @@ pub(crate) use retention::half_written;
 pub use retention::{PrunedRuns, Retention};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -441,7 +442,7 @@ impl RunStore {
         self.conclude(&folder.path, &folder.id, report)?;
         if let Some(retention) = self.retention {
             // A store that could not be made smaller is bounded by the next run.
-            let _ = self.prune(retention, false);
+            let _ = self.prune_adopted(retention, false);
         }
         Ok(())
     }
@@ -491,9 +492,7 @@ impl RunStore {
                 found.push((folder, manifest));
             }
         }
-        found.sort_by(|(_, left), (_, right)| {
-            right.sequence.cmp(&left.sequence).then_with(|| left.run_id.cmp(&right.run_id))
-        });
+        found.sort_by(latest_first);
         found
     }
 
@@ -542,6 +541,11 @@ fn temporary(id: String, place: impl FnOnce(tempfile::TempDir) -> FolderPlace) -
 /// Whether a place cannot be written to, for good.
 fn is_read_only(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// The order of finished runs: the latest first.
+fn latest_first((_, left): &(PathBuf, RunManifest), (_, right): &(PathBuf, RunManifest)) -> Ordering {
+    right.sequence.cmp(&left.sequence).then_with(|| left.run_id.cmp(&right.run_id))
 }
 
 /// The manifest in a run's folder; `None` when there is none that can be read.

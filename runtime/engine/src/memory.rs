@@ -36,8 +36,8 @@ mod differences;
 mod recycled;
 mod touched;
 
-pub(crate) use clear::{each_set, set_block};
-pub(crate) use differences::{GROUP_NUMBERS, differing_groups};
+pub(crate) use clear::{BLOCKS_BYTES, each_set, set_blocks};
+pub(crate) use differences::{GROUP_NUMBERS, PAGE_GROUPS, differing_numbers};
 
 use recycled::{MAPPING_BYTES_MAX, MappingSizes};
 

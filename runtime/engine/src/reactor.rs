@@ -620,6 +620,14 @@ impl Reactor {
         self.live.told().log_comparisons(on);
     }
 
+    /// Switches the log of comparisons on, and empties it. The guest logs the places that are asked for, and may pass over others.
+    pub(crate) fn log_comparisons_of(&mut self, sites: CmpLogSites<'_>) {
+        match sites {
+            CmpLogSites::All => self.live.told().log_comparisons(true),
+            CmpLogSites::Only(sites) => self.live.told().log_comparisons_of(sites),
+        }
+    }
+
     /// What was compared since the log was switched on, module by module, in the order of execution.
     pub fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
         self.live.told().comparisons()

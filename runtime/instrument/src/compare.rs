@@ -94,16 +94,16 @@ impl ComparisonSites {
 
     /// The entries that are in `memory`, a side memory with that layout.
     pub fn read<'m>(side: &SideMemory, memory: &'m [u8]) -> impl Iterator<Item = LoggedComparison> + use<'m> {
-        let word = |bytes: &[u8], at: usize| {
-            bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes)
-        };
-        let count = word(memory, crate::HEADER_ENTRIES_AT as usize).min(COMPARISONS_MAX);
+        let header = memory.get(crate::HEADER_ENTRIES_AT as usize..).unwrap_or_default();
+        let count = header.first_chunk().map_or(0, |count| u32::from_le_bytes(*count)).min(COMPARISONS_MAX);
         let log = memory.get(side.comparisons.start as usize..side.comparisons.end as usize).unwrap_or_default();
-        log.chunks_exact(COMPARISON_BYTES as usize).take(count as usize).map(move |entry| {
-            let long = |at: usize| u64::from(word(entry, at)) | u64::from(word(entry, at + 4)) << 32;
-            let kind = word(entry, 4);
+        let entries = log.as_chunks::<{ COMPARISON_BYTES as usize }>().0;
+        entries.iter().take(count as usize).map(|entry| {
+            let word = |at: usize| u32::from_le_bytes([entry[at], entry[at + 1], entry[at + 2], entry[at + 3]]);
+            let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+            let kind = word(4);
             let (at, bytes) = if kind & 0xff == KIND_BYTES { ((kind >> 8 & 0xff) * 8, kind >> 16) } else { (0, 8) };
-            LoggedComparison { site: word(entry, 0), left: long(8), right: long(16), at, bytes }
+            LoggedComparison { site: word(0), left: long(8), right: long(16), at, bytes }
         })
     }
 

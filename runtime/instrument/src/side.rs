@@ -112,7 +112,8 @@ pub struct SideMemory {
     pub coverage: Range<u32>,
     /// Entries of the comparison log, [`crate::COMPARISON_BYTES`] each; empty without it.
     pub comparisons: Range<u32>,
-    /// How often each comparison was logged; the host clears it together with the log.
+    /// How often each comparison was logged; the host clears it together with the log, or sets it to
+    /// [`crate::COMPARISONS_PER_SITE`] for a comparison that is not to be logged.
     pub comparison_counts: Range<u32>,
     /// One byte for each page of memory 0, 1 when it was written to; empty without marks. The host clears it, and
     /// only while no function of the guest is active, since a function may mark pages before it writes to them.

@@ -58,6 +58,9 @@ struct ModuleCoverage {
     done: Vec<u64>,
     /// What was looked at last in the place of a word, if nothing of it can be new any more.
     stale: Vec<u64>,
+    /// Counts of before that, one for each edge of which nothing can be new any more at this count: an edge whose count is now this and
+    /// now that is known by both.
+    stale_before: Vec<u64>,
     /// Executions that took an edge, of those that were counted.
     counts: Vec<u32>,
 }
@@ -109,12 +112,20 @@ impl ModuleCoverage {
     }
 
     /// Whether each edge in this place of a word was seen with this class of counts, and in more than two executions.
-    fn has_exhausted(&self, place: usize, word: u64) -> bool {
-        if self.stale[place] == word {
+    #[inline]
+    fn has_exhausted(&mut self, place: usize, word: u64) -> bool {
+        let (last, before) = (self.stale[place], self.stale_before[place]);
+        if strange_counts(word, last, before) == 0 {
             return true;
         }
         let classes = classes_of(word);
-        classes & !self.seen[place] == 0 && nonzero(classes) & !self.done[place] == 0
+        let is_exhausted = classes & !self.seen[place] == 0 && nonzero(classes) & !self.done[place] == 0;
+        if is_exhausted {
+            // What was seen stays seen, so that the answer stays the same, for each count by itself.
+            self.stale[place] = word;
+            self.stale_before[place] = last | before & !nonzero(last);
+        }
+        is_exhausted
     }
 }
 
@@ -185,11 +196,11 @@ impl Feedback {
     }
 
     /// Whether to look at this stretch of a module would find nothing new and change nothing: each edge was seen with this class of
-    /// counts, and in more than two executions.
-    pub(crate) fn has_exhausted(&self, number: usize, len: usize, at: usize, bytes: &[u8]) -> bool {
+    /// counts, and in more than two executions. To ask changes no answer: what is remembered of it only makes the next one faster.
+    pub(crate) fn has_exhausted(&mut self, number: usize, len: usize, at: usize, bytes: &[u8]) -> bool {
         /// Words that are compared at once.
         const GROUP_WORDS: usize = 8;
-        let Some(module) = self.modules.get(number).filter(|module| module.seen.len() >= len.div_ceil(8)) else {
+        let Some(module) = self.modules.get_mut(number).filter(|module| module.seen.len() >= len.div_ceil(8)) else {
             return false;
         };
         let (groups, rest) = bytes.as_chunks::<{ GROUP_WORDS * 8 }>();
@@ -197,15 +208,15 @@ impl Feedback {
         for group in groups {
             let group = group.as_chunks::<8>().0;
             if group.iter().fold(0_u64, |sum, chunk| sum | u64::from_le_bytes(*chunk)) != 0 {
-                // Most words hold nothing, or what they held when they were looked at last: that is seen without a branch for each.
+                // Most edges have no count, or one that they had lately: that is seen without a branch for each.
                 let stale = &module.stale[before..before + GROUP_WORDS];
-                let differing = group.iter().zip(stale).fold(0_u64, |sum, (chunk, stale)| {
-                    let word = u64::from_le_bytes(*chunk);
-                    sum | if word == 0 { 0 } else { word ^ stale }
+                let stale_before = &module.stale_before[before..before + GROUP_WORDS];
+                let known = group.iter().zip(stale.iter().zip(stale_before));
+                let strange = known.fold(0_u64, |sum, (chunk, (last, earlier))| {
+                    sum | strange_counts(u64::from_le_bytes(*chunk), *last, *earlier)
                 });
                 let mut places = (before..).zip(group);
-                if differing != 0
-                    && !places.all(|(place, chunk)| module.has_exhausted(place, u64::from_le_bytes(*chunk)))
+                if strange != 0 && !places.all(|(place, chunk)| module.has_exhausted(place, u64::from_le_bytes(*chunk)))
                 {
                     return false;
                 }
@@ -222,8 +233,15 @@ impl Feedback {
         let words = bytes.div_ceil(8);
         let zeros = || vec![0; words];
         let (first, counts) = (self.rows, vec![0; words * 8]);
-        self.modules[number] =
-            ModuleCoverage { first, seen: zeros(), often: zeros(), done: zeros(), stale: zeros(), counts };
+        self.modules[number] = ModuleCoverage {
+            first,
+            seen: zeros(),
+            often: zeros(),
+            done: zeros(),
+            stale: zeros(),
+            stale_before: zeros(),
+            counts,
+        };
         self.rows += words as u32 * 8;
     }
 
@@ -386,6 +404,14 @@ fn nonzero(word: u64) -> u64 {
     ((((word & low) + low) | word) >> 7 & ONES) * 0xff
 }
 
+/// The highest bit of each byte of `word` that is not zero, and neither what it is in `last` nor what it is in `before`.
+#[inline]
+fn strange_counts(word: u64, last: u64, before: u64) -> u64 {
+    let low = 0x7f * ONES;
+    let set = |word: u64| ((word & low) + low) | word;
+    set(word) & set(word ^ last) & set(word ^ before) & (0x80 * ONES)
+}
+
 /// Memory as coverage: its rows, in the place of edges that are taken once, in order. Of all [`MEMORY_ROWS`], there is one for each
 /// power of two of the bytes of linear memory, and four for each power of two of written pages and of slots of the stack.
 fn memory_rows(memory: MemoryUse) -> impl Iterator<Item = usize> {
@@ -419,6 +445,26 @@ mod tests {
         }
         for (word, classes) in [(0x0301_0002, 0x0401_0002), (0x0202_0101, 0x0202_0101), (3, 4)] {
             assert_eq!(classes_of(word), classes, "{word:x}");
+        }
+    }
+
+    #[test]
+    fn a_count_is_strange_if_it_is_neither_of_two() {
+        let counts = [0_u8, 1, 2, 127, 128, 129, 254, 255];
+        let mut state = 3_u64;
+        for _ in 0..20_000 {
+            let words = [(); 3].map(|()| {
+                [(); 8].map(|()| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    counts[(state >> 61) as usize]
+                })
+            });
+            let [word, last, before] = words;
+            let expected: [u8; 8] = std::array::from_fn(|at| {
+                if word[at] == 0 || word[at] == last[at] || word[at] == before[at] { 0 } else { 0x80 }
+            });
+            let [word, last, before] = words.map(u64::from_le_bytes);
+            assert_eq!(strange_counts(word, last, before).to_le_bytes(), expected, "{words:?}");
         }
     }
 
@@ -604,7 +650,8 @@ mod tests {
     #[test]
     fn what_is_exhausted_is_told_from_any_edge_of_a_stretch() {
         const LEN: usize = 1003;
-        let mut feedback = Feedback::default();
+        // The other one is never asked.
+        let (mut feedback, mut unasked) = (Feedback::default(), Feedback::default());
         let (mut told, mut state) = ([0; 2], 5u64);
         let mut below = |bound: u64| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -628,9 +675,12 @@ mod tests {
                 told[usize::from(expected)] += usize::from(part.iter().any(|count| *count != 0));
             }
             if step % 2 == 0 {
-                feedback.observe_module(1, &bytes);
+                assert_eq!(feedback.observe_module(1, &bytes), unasked.observe_module(1, &bytes), "step {step}");
+                let rare = |feedback: &Feedback| (feedback.once, feedback.twice);
+                assert_eq!((feedback.totals(), rare(&feedback)), (unasked.totals(), rare(&unasked)), "step {step}");
             }
         }
+        assert_eq!((feedback.classes(1), feedback.often(1)), (unasked.classes(1), unasked.often(1)));
         assert!(told.iter().all(|times| *times > 100), "{told:?}");
     }
 }

@@ -23,6 +23,11 @@ pub(super) fn watching() -> Build {
     Build { heap: Some(Vec::new()), ..Build::profile() }
 }
 
+/// Whether a plan has a budget for the program's own heap.
+pub(super) fn is_watched(plan: &Plan) -> bool {
+    plan.memory.as_ref().is_some_and(|memory| memory.own_heap)
+}
+
 /// Finds out about the heaps of runs under a plan, if that has a budget for them, by sessions of the build that is [`watching`].
 pub(super) fn heap_observer(
     planned: &RunPlan,

@@ -6,7 +6,7 @@
 //!
 //! Invariant: nothing else in this workspace compiles a program that is run under a plan of the user.
 
-use super::heap_watch::{heap_observer, watching};
+use super::heap_watch::{heap_observer, is_watched, watching};
 use super::load::{LoadedTarget, cache_for};
 use super::plan::{RunPlan, plan};
 use super::record::RecordingOrigin;
@@ -205,7 +205,8 @@ impl PreparedProgram {
     pub fn session_under(&self, plan: &Plan, inputs: &Inputs) -> Result<Session, CampaignError> {
         let mut session = session(self.program.clone(), plan, inputs)?;
         session.interrupt_by(self.interrupt.clone());
-        if self.is_plain {
+        // Most plans have no such budget, and what follows copies all of the program and its inputs.
+        if self.is_plain && is_watched(plan) {
             let planned = RunPlan { plan: plan.clone(), inputs: inputs.clone(), ..self.planned.clone() };
             let program = PreparedProgram { planned, ..self.clone() };
             let planned = program.planned.clone();

@@ -33,7 +33,7 @@ impl RunStore {
             return Ok(());
         }
         let mut left: Vec<(SystemTime, PathBuf)> =
-            self.abandoned().into_iter().map(|folder| (modified(&folder), folder)).collect();
+            self.without_manifest().into_iter().map(|folder| (modified(&folder), folder)).collect();
         left.sort();
         for (_, folder) in left {
             let Ok(held) = File::open(&folder) else { continue };

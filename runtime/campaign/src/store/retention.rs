@@ -10,7 +10,7 @@
 //! Not here: saved failures and corpora, which are the user's.
 
 use super::adoption::has_findings;
-use super::{RunManifest, RunStore, manifest_of, store_error};
+use super::{RunManifest, RunStore, latest_first, manifest_of, store_error};
 use crate::error::CampaignError;
 use crate::wall_clock::is_older_than;
 use fozzy_trace::Status;
@@ -50,26 +50,41 @@ pub struct PrunedRuns {
     pub bytes: u64,
 }
 
+/// What lies in the store, by one look at each folder of a run: their manifests are most of what a short run reads.
+#[derive(Debug, Default)]
+struct StoreContents {
+    /// The finished runs, the latest first.
+    finished: Vec<(PathBuf, RunManifest)>,
+    /// Folders of runs that never came to an end, and whose processes are gone, in the order of their names.
+    abandoned: Vec<PathBuf>,
+}
+
 impl RunStore {
     /// Removes what is beyond `retention`, and what killed processes have left. With `dry`, nothing is removed.
     ///
     /// # Errors
     /// When the store cannot be read or changed.
     pub fn prune(&self, retention: Retention, dry: bool) -> Result<PrunedRuns, CampaignError> {
+        if !dry {
+            let _ = self.adopt();
+        }
+        self.prune_adopted(retention, dry)
+    }
+
+    /// The same, where the runs of killed processes were adopted just now.
+    pub(super) fn prune_adopted(&self, retention: Retention, dry: bool) -> Result<PrunedRuns, CampaignError> {
         let mut removed = PrunedRuns::default();
         if !self.path().is_dir() {
             return Ok(removed);
         }
-        if !dry {
-            let _ = self.adopt();
-        }
         let locked = self.lock()?;
-        for folder in self.abandoned().into_iter().filter(|folder| !has_findings(folder)) {
+        let StoreContents { finished, abandoned } = self.contents();
+        for folder in abandoned.into_iter().filter(|folder| !has_findings(folder)) {
             removed.bytes += bytes_of(&folder, DEPTH_MAX, &mut BTreeSet::new());
             remove(&folder, dry)?;
             removed.leftovers.push(folder);
         }
-        for (folder, manifest, bytes) in self.beyond(retention) {
+        for (folder, manifest, bytes) in beyond(finished, retention) {
             removed.bytes += bytes;
             remove(&folder, dry)?;
             removed.runs.push(manifest.run_id);
@@ -98,35 +113,57 @@ impl RunStore {
         removed.map(|()| found).map_err(store_error)
     }
 
-    /// The finished runs that are too many, with their bytes.
-    fn beyond(&self, retention: Retention) -> Vec<(PathBuf, RunManifest, u64)> {
-        let (mut count, mut total) = (0, 0u64);
-        let (mut has_passed, mut has_failed) = (false, false);
-        let (mut beyond, mut seen) = (Vec::new(), BTreeSet::new());
-        for (folder, manifest) in self.finished().into_iter().filter(|(folder, _)| is_run(folder)) {
-            let has_one = if manifest.status == Status::Pass { &mut has_passed } else { &mut has_failed };
-            // What `last-pass` and `last-fail` name stays, unless nothing is to stay.
-            let is_last = manifest.has_verdict() && !std::mem::replace(has_one, true) && retention.runs > 0;
-            let bytes = bytes_of(&folder, DEPTH_MAX, &mut seen);
-            (count, total) = (count + 1, total.saturating_add(bytes));
-            if !is_last && (count > retention.runs || total > retention.bytes) {
-                beyond.push((folder, manifest, bytes));
+    /// What lies in it.
+    fn contents(&self) -> StoreContents {
+        let mut contents = StoreContents::default();
+        for folder in self.run_folders() {
+            match manifest_of(&folder) {
+                Some(manifest) => contents.finished.push((folder, manifest)),
+                // Its process may have come to its end in between.
+                None if is_free(&folder) && manifest_of(&folder).is_none() => contents.abandoned.push(folder),
+                None => {}
             }
         }
-        beyond
+        contents.finished.sort_by(latest_first);
+        contents.abandoned.sort();
+        contents
     }
 
-    /// Folders of runs that never came to an end, and whose processes are gone.
-    pub(super) fn abandoned(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
-        let folders =
-            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
-        let is_free = |folder: &PathBuf| File::open(folder).is_ok_and(|folder| folder.try_lock().is_ok());
-        let mut found: Vec<PathBuf> =
-            folders.filter(|folder| is_run(folder) && manifest_of(folder).is_none() && is_free(folder)).collect();
-        found.sort();
-        found
+    /// Folders of runs that have no manifest, not even a damaged one, and whose processes are gone.
+    pub(super) fn without_manifest(&self) -> Vec<PathBuf> {
+        let has_none = |folder: &PathBuf| folder.join("manifest.json").symlink_metadata().is_err();
+        self.run_folders().filter(|folder| has_none(folder) && is_free(folder)).collect()
     }
+
+    /// Folders with the names of runs; links to some are none, as they would lead out of the store.
+    fn run_folders(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(self.path()).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|entry| entry.path()).filter(|folder| has_name_of_run(folder))
+    }
+}
+
+/// Those of the finished runs, the latest first, that are too many, with their bytes.
+fn beyond(finished: Vec<(PathBuf, RunManifest)>, retention: Retention) -> Vec<(PathBuf, RunManifest, u64)> {
+    let (mut count, mut total) = (0, 0u64);
+    let (mut has_passed, mut has_failed) = (false, false);
+    let (mut beyond, mut seen) = (Vec::new(), BTreeSet::new());
+    for (folder, manifest) in finished {
+        let has_one = if manifest.status == Status::Pass { &mut has_passed } else { &mut has_failed };
+        // What `last-pass` and `last-fail` name stays, unless nothing is to stay.
+        let is_last = manifest.has_verdict() && !std::mem::replace(has_one, true) && retention.runs > 0;
+        let bytes = bytes_of(&folder, DEPTH_MAX, &mut seen);
+        (count, total) = (count + 1, total.saturating_add(bytes));
+        if !is_last && (count > retention.runs || total > retention.bytes) {
+            beyond.push((folder, manifest, bytes));
+        }
+    }
+    beyond
+}
+
+/// Whether no process holds the folder of its run.
+fn is_free(folder: &Path) -> bool {
+    File::open(folder).is_ok_and(|folder| folder.try_lock().is_ok())
 }
 
 /// Real time after which a file is no longer being written, or read: each is in a moment.
@@ -147,11 +184,9 @@ pub(crate) fn half_written(folder: &Path, depth: usize) -> Vec<PathBuf> {
     found
 }
 
-/// Whether it is a folder with the name of a run's, and no link to one, which would lead out of the store.
-fn is_run(folder: &Path) -> bool {
+fn has_name_of_run(folder: &Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| uuid::Uuid::try_parse(name).is_ok())
-        && folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 fn remove(folder: &Path, dry: bool) -> Result<(), CampaignError> {

@@ -437,7 +437,7 @@ impl FuzzExecutor {
     }
 
     /// Calls the function with `input` and adds what it compares to `log`, in order, at the places that are asked for. The answer is the
-    /// instructions that it took, those of the logging among them. A call that uses up the budget ends there.
+    /// instructions that it took, those of the logging of these places among them. A call that uses up the budget ends there.
     ///
     /// # Errors
     /// When the machine fails.
@@ -455,7 +455,7 @@ impl FuzzExecutor {
         }
         let compared = self.compared.as_mut().expect("just made");
         compared.prepare()?;
-        compared.reactor.log_comparisons(true);
+        compared.reactor.log_comparisons_of(sites);
         compared.call(input, source, FuelBudget::Plan)?;
         compared.reactor.read_comparisons(sites, log);
         Ok(compared.budget.saturating_sub(compared.reactor.fuel().unwrap_or(0)))

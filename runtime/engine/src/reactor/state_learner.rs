@@ -15,7 +15,7 @@
 
 use super::image::{Image, PAGE_BYTES};
 use super::tracker::{MarkedPage, STRADDLE_BYTES};
-use crate::memory::{GROUP_NUMBERS, differing_groups};
+use crate::memory::{GROUP_NUMBERS, PAGE_GROUPS, differing_numbers};
 use rustc_hash::FxHashSet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,24 +145,6 @@ fn mixed(place: u64, value: u64) -> u64 {
     number ^ number >> 31
 }
 
-/// A bit for each of the words of a group that holds something new; of a group that was written that is one or two, mostly. So eight are
-/// compared at a time, and each by itself only where these differ.
-#[inline]
-fn changed_words(held: &[u64], group: &[[u8; 8]]) -> u32 {
-    const PART_WORDS: usize = 8;
-    let mut changed = 0;
-    let parts = held.as_chunks::<PART_WORDS>().0.iter().zip(group.as_chunks::<PART_WORDS>().0);
-    for (part, (held, new)) in parts.enumerate() {
-        let pairs = || held.iter().zip(new).map(|(held, new)| held ^ u64::from_le_bytes(*new));
-        if pairs().fold(0_u64, |sum, differing| sum | differing) != 0 {
-            for (at, differing) in pairs().enumerate() {
-                changed |= u32::from(differing != 0) << (part * PART_WORDS + at);
-            }
-        }
-    }
-    changed
-}
-
 fn words_of(page: &[u8]) -> [u64; WORDS] {
     let mut words = [0; WORDS];
     for (word, bytes) in words.iter_mut().zip(page.as_chunks::<8>().0) {
@@ -253,16 +235,17 @@ impl StateLearner {
         };
         let place = u64::from(number) * WORDS as u64;
         // Most groups of a page that was written hold what they held.
-        let mut differing = differing_groups(&known.now, page);
+        let mut changed_words = [0; PAGE_GROUPS];
+        let mut differing = differing_numbers(&known.now, page, &mut changed_words);
         while differing != 0 {
-            let first = differing.trailing_zeros() as usize * GROUP_NUMBERS;
+            let group = differing.trailing_zeros() as usize;
             differing &= differing - 1;
-            let new_words = &page.as_chunks::<8>().0[first..first + GROUP_NUMBERS];
-            let mut changed = changed_words(&known.now[first..first + GROUP_NUMBERS], new_words);
+            let (first, mut changed) = (group * GROUP_NUMBERS, changed_words[group]);
             while changed != 0 {
                 let offset = changed.trailing_zeros() as usize;
                 changed &= changed - 1;
-                let (at, new) = (first + offset, u64::from_le_bytes(new_words[offset]));
+                let at = first + offset;
+                let new = u64::from_le_bytes(page.as_chunks::<8>().0[at]);
                 let was = std::mem::replace(&mut known.now[at], new);
                 let word = &mut known.words[at];
                 if word.is_noise {
@@ -510,22 +493,6 @@ mod tests {
                 "seed {seed}"
             );
         }
-    }
-
-    #[test]
-    fn each_word_that_changed_in_a_group_is_told() {
-        let held: [u64; GROUP_NUMBERS] = std::array::from_fn(|at| mixed(at as u64, 1));
-        let bytes = |words: &[u64]| words.iter().map(|word| word.to_le_bytes()).collect::<Vec<_>>();
-        assert_eq!(changed_words(&held, &bytes(&held)), 0);
-        for number in 0..2_000 {
-            // Few words, or most.
-            let expected =
-                (mixed(number, 2) & if number % 2 == 0 { mixed(number, 3) & mixed(number, 4) } else { !0 }) as u32;
-            let new: Vec<u64> =
-                (0_u32..).zip(held).map(|(at, word)| word ^ (u64::from(expected >> at & 1) << (number % 64))).collect();
-            assert_eq!(changed_words(&held, &bytes(&new)), expected);
-        }
-        assert_eq!(changed_words(&held, &bytes(&held.map(|word| !word))), u32::MAX);
     }
 
     #[test]

@@ -10,10 +10,10 @@
 //! Not here: what is in a side memory (`fozzy-instrument`).
 
 use crate::compile::build::CompiledMetadata;
-use crate::memory::{Region, set_block};
+use crate::memory::{BLOCKS_BYTES, Region, set_blocks};
 use fozzy_instrument::{
-    ACCESSOR, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT, HEADER_SWITCH_AT,
-    LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
+    ACCESSOR, COMPARISONS_PER_SITE, ComparisonSites, HEADER_DEEPEST_AT, HEADER_ENTRIES_AT, HEADER_LOST_AT,
+    HEADER_SWITCH_AT, LoggedComparison, MemoryCheck, MemoryCheckReport, ModuleOrdinal, SideMemory,
 };
 use fozzy_trace::StretchLook;
 use std::ops::Range;
@@ -94,13 +94,28 @@ impl InstanceMemories {
         }
     }
 
+    /// Switches the comparison log on and empties it, for these places only: all others count as logged often enough. Call it while no
+    /// guest runs.
+    pub(crate) fn log_comparisons_of(&self, sites: &[u64]) {
+        self.log_comparisons(true);
+        for (side, region) in self.sides.iter().filter(|(side, _)| !side.comparisons.is_empty()) {
+            let range = bytes(&side.comparison_counts);
+            let mut counts = vec![COMPARISONS_PER_SITE as u8; range.len()];
+            for site in sites.iter().filter(|site| **site >> 32 == u64::from(side.module.0)) {
+                if let Some(count) = counts.get_mut(*site as u32 as usize) {
+                    *count = 0;
+                }
+            }
+            region.write(range.start, &counts);
+        }
+    }
+
     /// What was compared since the log was switched on, module by module. Call it while no guest runs.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = (ModuleOrdinal, LoggedComparison)> {
-        let read = |(side, region): &(SideMemory, Arc<Region>)| {
+        self.sides.iter().flat_map(|(side, region)| {
             let module = side.module;
-            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison)).collect::<Vec<_>>()
-        };
-        self.sides.iter().flat_map(read)
+            ComparisonSites::read(side, region.bytes()).map(move |comparison| (module, comparison))
+        })
     }
 
     /// Slots of the stack that were in use at the deepest call of a function that may call itself, in any module; 0 when there was
@@ -123,12 +138,12 @@ impl InstanceMemories {
             if all.is_empty() {
                 continue;
             }
-            let mut start = 0;
-            while let Some(block) = set_block(&region.bytes()[all.clone()], start) {
-                let taken = all.start + block.start..all.start + block.end;
-                see(number, all.len(), block.start, &region.bytes()[taken.clone()]);
-                region.clear(taken);
-                start = block.end;
+            for start in (0..all.len()).step_by(BLOCKS_BYTES) {
+                for block in set_blocks(&region.bytes()[all.clone()], start) {
+                    let taken = all.start + block.start..all.start + block.end;
+                    see(number, all.len(), block.start, &region.bytes()[taken.clone()]);
+                    region.clear(taken);
+                }
             }
             region.write(HEADER_DEEPEST_AT as usize, &0_u32.to_le_bytes());
         }
@@ -139,10 +154,10 @@ impl InstanceMemories {
         for (number, (side, region)) in self.sides.iter().enumerate() {
             let all = &region.bytes()[bytes(&side.coverage)];
             see(number, all.len(), 0, &[]);
-            let mut start = 0;
-            while let Some(block) = set_block(all, start) {
-                start = block.end;
-                see(number, all.len(), block.start, &all[block]);
+            for start in (0..all.len()).step_by(BLOCKS_BYTES) {
+                for block in set_blocks(all, start) {
+                    see(number, all.len(), block.start, &all[block]);
+                }
             }
         }
     }

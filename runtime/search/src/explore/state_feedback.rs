@@ -227,7 +227,7 @@ impl StateFeedback {
     /// Whether to [`observe`](StateFeedback::observe) a step that came after the flow `before` would find nothing new, and would change
     /// nothing but how many steps there were; where no faults are planned, no signs shown, and its properties are known. Its memory is
     /// looked at last, and only if all else is dull: whatever else denies that is to be asked before.
-    pub(crate) fn is_dull(&self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
+    pub(crate) fn is_dull(&mut self, step: &StepView<'_>, before: Option<u32>, states: StateScope) -> bool {
         let named = step.facts.states.digest();
         let pair = (before, Some(step.flow));
         (self.last_pair == Some(pair) || self.pairs.contains(&pair))
@@ -271,10 +271,10 @@ impl StateFeedback {
         self.states.len() + self.further.len() < STATES_MAX
     }
 
-    fn knows_coverage(&self, step: &StepView<'_>) -> bool {
-        let mut is_known = true;
+    fn knows_coverage(&mut self, step: &StepView<'_>) -> bool {
+        let (feedback, mut is_known) = (&mut self.feedback, true);
         (step.coverage)(&mut |module, len, at, bytes| {
-            is_known = is_known && self.feedback.has_exhausted(module + 1, len, at, bytes);
+            is_known = is_known && feedback.has_exhausted(module + 1, len, at, bytes);
         });
         is_known
     }

@@ -256,6 +256,8 @@ pub struct Campaign {
     features: Vec<Feature>,
     log: Vec<CmpLogEntry>,
     pairs: PairFinder,
+    /// The same for the few comparisons that are met again: its tables stay as small as those, and are emptied as quickly.
+    met_pairs: PairFinder,
     /// Where one pair is put, in turn.
     places: Vec<usize>,
     /// Inputs to begin with that are nobody's, and still to be executed.
@@ -296,6 +298,7 @@ impl Campaign {
             features: Vec::new(),
             log: Vec::new(),
             pairs: PairFinder::default(),
+            met_pairs: PairFinder::default(),
             places: Vec::new(),
             made_up: Vec::new().into_iter(),
             unshown: BTreeMap::new(),
@@ -704,7 +707,7 @@ impl Campaign {
                 ComparisonKind::Mixed { .. } => compared.site + 1 == fixup.site,
                 _ => compared.site == fixup.site,
             });
-            let found = self.pairs.pairs(&self.log, input, &mut self.dictionary);
+            let found = self.met_pairs.pairs(&self.log, input, &mut self.dictionary);
             let Some((pair, place)) = fixup.reapply(&found, input) else { break };
             let put = OperandFixup::of(pair, place, input);
             pair.put(input, place);

@@ -38,6 +38,7 @@ pub struct DictionaryError {
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     tokens: Vec<Token>,
+    /// Ordered, as a guest chooses what is collected: in a table with a known hash its words could all fall together.
     known: BTreeSet<Token>,
     given: usize,
     suggested: Vec<Token>,

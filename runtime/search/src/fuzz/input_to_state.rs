@@ -371,7 +371,9 @@ impl PairFinder {
 struct InputBytes {
     /// Whether it was looked at; otherwise anything may stand there.
     is_read: bool,
-    has: [bool; 256],
+    /// Where each byte stands first, and last; one that it does not have first behind all, and last before that.
+    first: [usize; 256],
+    last: [usize; 256],
     /// A bit for each two bytes, of inputs that are long enough for it.
     has_two: Option<Box<[u64; 1024]>>,
     /// Bytes that it has.
@@ -380,15 +382,17 @@ struct InputBytes {
 
 impl Default for InputBytes {
     fn default() -> InputBytes {
-        InputBytes { is_read: false, has: [false; 256], has_two: None, len: 0 }
+        InputBytes { is_read: false, first: [usize::MAX; 256], last: [0; 256], has_two: None, len: 0 }
     }
 }
 
 impl InputBytes {
     fn read(&mut self, input: &[u8]) {
         self.len = input.len();
-        self.has.fill(false);
-        input.iter().for_each(|byte| self.has[usize::from(*byte)] = true);
+        self.first.fill(usize::MAX);
+        self.last.fill(0);
+        input.iter().enumerate().for_each(|(at, byte)| self.last[usize::from(*byte)] = at);
+        input.iter().enumerate().rev().for_each(|(at, byte)| self.first[usize::from(*byte)] = at);
         if input.len() >= TABLE_TWO_MIN {
             let table = self.has_two.get_or_insert_with(|| Box::new([0; 1024]));
             table.fill(0);
@@ -399,11 +403,16 @@ impl InputBytes {
         }
     }
 
+    #[inline]
+    fn has(&self, byte: u8) -> bool {
+        self.first[usize::from(byte)] != usize::MAX
+    }
+
     /// How many of the lowest bytes of a value stand in the input before one that does not.
     #[inline]
     fn low_bytes(&self, value: u64) -> usize {
         let bytes = value.to_le_bytes();
-        let missing = bytes.iter().position(|byte| self.is_read && !self.has[usize::from(*byte)]);
+        let missing = bytes.iter().position(|byte| self.is_read && !self.has(*byte));
         missing.unwrap_or(bytes.len())
     }
 
@@ -412,7 +421,7 @@ impl InputBytes {
         if !self.is_read {
             return true;
         }
-        if !bytes.iter().all(|byte| self.has[usize::from(*byte)]) {
+        if !bytes.iter().all(|byte| self.has(*byte)) {
             return false;
         }
         let Some(table) = self.has_two.as_ref().filter(|_| self.len >= TABLE_TWO_MIN) else { return true };
@@ -421,6 +430,41 @@ impl InputBytes {
             table[two / 64] >> (two % 64) & 1 == 1
         };
         bytes[..bytes.len().min(SIDE_BYTES_MAX)].array_windows().all(has_two)
+    }
+
+    /// Whether they stand in the input that was read: looked for is the one of them whose places are nearest to each other.
+    fn stands(&self, input: &[u8], wanted: &[u8]) -> bool {
+        let (mut first_start, mut last_start) = (0_usize, input.len());
+        let mut rarest = (usize::MAX, 0_usize);
+        for (at, byte) in wanted.iter().enumerate() {
+            let (first, last) = (self.first[usize::from(*byte)], self.last[usize::from(*byte)]);
+            if first > last || last < at {
+                return false;
+            }
+            first_start = first_start.max(first.saturating_sub(at));
+            last_start = last_start.min(last - at);
+            rarest = rarest.min((last - first, at));
+        }
+        if first_start > last_start {
+            return false;
+        }
+        if wanted.len() <= 1 {
+            return true;
+        }
+        let at = rarest.1;
+        let mut from = first_start;
+        for _ in 0..QUICK_LOOKS {
+            let Some(distance) = memchr::memchr(wanted[at], &input[from + at..=last_start + at]) else { return false };
+            let start = from + distance;
+            if input[start..].starts_with(wanted) {
+                return true;
+            }
+            from = start + 1;
+            if from > last_start {
+                return false;
+            }
+        }
+        memmem::find(&input[from..last_start + wanted.len()], wanted).is_some()
     }
 }
 
@@ -544,16 +588,22 @@ impl PairCollector<'_> {
     fn add(&mut self, find: &[u8], put: &[u8]) {
         let (wanted, written) = (&find[..find.len().min(SIDE_BYTES_MAX)], &put[..put.len().min(SIDE_BYTES_MAX)]);
         // What is not in the input is there no more when it is compared again.
-        let (has_table, stands) = (self.tables.input.is_read, || self::find(self.input, wanted).is_some());
-        let may_stand = if has_table { self.tables.input.may_have(find) } else { stands() };
-        if !may_stand || find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
+        let bytes = &self.tables.input;
+        if !bytes.may_have(find) || find.is_empty() || find == put || self.pairs.len() >= 4 * PAIRS_MAX {
             return;
         }
+        let stands =
+            if bytes.is_read { bytes.stands(self.input, wanted) } else { self::find(self.input, wanted).is_some() };
+        if !stands {
+            return;
+        }
+        let value = value_of(written);
         let mut digest = RunningDigest::default();
-        digest.pair(self.site, value_of(written));
+        digest.pair(self.site, value);
         digest.bytes(wanted);
-        if self.tables.seen.insert(digest.value()) && (!has_table || stands()) {
-            self.pairs.push(InputToStatePair::replacing(wanted, written, self.site));
+        if self.tables.seen.insert(digest.value()) {
+            let (find, put) = (Operand::new(wanted), Operand::new(written));
+            self.pairs.push(InputToStatePair { find, put, shift: None, site: self.site, value });
         }
     }
 
@@ -764,6 +814,32 @@ mod tests {
             }
         }
         assert!(found > 1000, "{found} only");
+    }
+
+    #[test]
+    fn what_stands_in_an_input_that_was_read_is_what_a_search_finds() {
+        let mut rng = Rng::new(Seed(2), 0);
+        let (mut bytes, mut standing) = (InputBytes::default(), 0);
+        for _ in 0..5000 {
+            let mut input = vec![0; rng.between(0, 200)];
+            rng.fill(&mut input);
+            let kinds = rng.between(1, 40);
+            input.iter_mut().for_each(|byte| *byte = (usize::from(*byte) % kinds) as u8);
+            bytes.read(&input);
+            for _ in 0..8 {
+                let at = rng.index(input.len() + 1);
+                let mut wanted = input[at..input.len().min(at + 1 + rng.index(9))].to_vec();
+                match wanted.len() {
+                    0 => wanted.push(rng.index(kinds + 1) as u8),
+                    some if rng.one_in(2) => wanted[rng.index(some)] = rng.index(kinds + 1) as u8,
+                    _ => {}
+                }
+                let plain = input.windows(wanted.len()).any(|part| part == wanted);
+                assert_eq!(bytes.stands(&input, &wanted), plain, "{wanted:?} in {input:?}");
+                standing += usize::from(plain);
+            }
+        }
+        assert!((1000..39_000).contains(&standing), "{standing}");
     }
 
     #[test]

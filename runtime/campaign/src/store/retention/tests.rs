@@ -85,6 +85,36 @@ fn what_a_killed_process_has_left_goes_and_what_runs_stays() {
 }
 
 #[test]
+fn one_look_tells_what_looks_of_their_own_do() {
+    let (_place, store, ids) = store(&[PASS, FAIL, PASS]);
+    let running = store.begin().expect("it begins");
+    let left = |manifest: Option<&str>| {
+        let folder = store.begin().expect("it begins");
+        if let Some(text) = manifest {
+            fs::write(folder.path.join("manifest.json"), text).expect("it is written");
+        }
+        folder.path.clone()
+    };
+    let (without, damaged) = (left(None), left(Some("{}")));
+    let names = |runs: &[(PathBuf, RunManifest)]| -> Vec<String> {
+        runs.iter().map(|(_, manifest)| manifest.run_id.clone()).collect()
+    };
+    let alone = names(&store.finished());
+    assert_eq!(alone, [2, 1, 0].map(|place: usize| ids[place].clone()));
+    // Leads out of the store, or could.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(store.path().join(&ids[0]), store.path().join(uuid::Uuid::from_u128(1).to_string()))
+        .expect("a link");
+    let contents = store.contents();
+    assert_eq!(names(&contents.finished), alone);
+    let mut abandoned = [without.clone(), damaged];
+    abandoned.sort();
+    assert_eq!(contents.abandoned, abandoned);
+    assert_eq!(store.without_manifest(), [without], "a damaged manifest was not left by a kill");
+    assert!(running.path.exists(), "it is in progress");
+}
+
+#[test]
 fn what_a_killed_process_has_found_is_a_run_of_the_store() {
     let (_place, store, ids) = store(&[FAIL]);
     let killed = store.begin().expect("it begins");

@@ -220,3 +220,28 @@ fn a_call_that_is_not_for_the_accessor_is_made_through_the_interface() {
     let mut exact = first.exact_build().expect("it starts");
     assert!(through_accessor(&mut exact, b"z").is_none());
 }
+
+#[test]
+fn a_log_of_some_places_has_what_a_log_of_all_places_has_of_them() {
+    let mut executor = executor("(call $take (local.get 3))", "", "");
+    let mut log_of = |input: &[u8], sites: CmpLogSites<'_>| {
+        let mut log = Vec::new();
+        executor.compare(input, None, sites, &mut log).expect("the machine works");
+        log
+    };
+    for input in [&b"z, and more"[..], b"e"] {
+        let all = log_of(input, CmpLogSites::All);
+        let mut sites: Vec<u64> = all.iter().map(|compared| compared.site).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        assert!(sites.len() > 1, "{all:?}");
+        for site in sites {
+            // One before it, as is asked for what a difference is made of, and one of no module.
+            let asked = [site.wrapping_sub(1), site, u64::MAX];
+            let wanted: Vec<CmpLogEntry> =
+                all.iter().copied().filter(|compared| asked.contains(&compared.site)).collect();
+            assert_eq!(log_of(input, CmpLogSites::Only(&asked)), wanted, "{site:x}");
+        }
+        assert_eq!(log_of(input, CmpLogSites::All), all, "all are logged again");
+    }
+}

@@ -280,7 +280,7 @@ impl StatefulTarget for ShownStep {
 }
 
 /// Whether a step is dull.
-fn is_dull(feedback: &StateFeedback, step: &ShownStep, of: (Option<u32>, u32), states: StateScope) -> bool {
+fn is_dull(feedback: &mut StateFeedback, step: &ShownStep, of: (Option<u32>, u32), states: StateScope) -> bool {
     let coverage = |see: &mut StretchLook<'_>| see(0, step.bytes.len(), 0, &step.bytes);
     let view = StepView { flow: of.1, facts: &step.facts, coverage: &coverage, memory_state: &|| step.memory };
     feedback.is_dull(&view, of.0, states) && feedback.knows_properties(&step.facts)
@@ -311,7 +311,7 @@ fn to_look_at_a_dull_step_finds_nothing_and_changes_nothing() {
         let holds = holds || kind == PropertyKind::Always;
         let seen = PropertyEvaluation { kind, name: kind.name(), holds, distance, details: None };
         step.facts.properties.see(seen).expect("a fit name");
-        let said = is_dull(&feedback, &step, (before, flow), StateScope::All);
+        let said = is_dull(&mut feedback, &step, (before, flow), StateScope::All);
         let mut counted = feedback.clone();
         counted.count_dull();
         let fresh = feedback.observe(&mut step, (before, Some(flow)), StateScope::All, &NoveltyDimension::ALL);
@@ -328,7 +328,7 @@ fn to_look_at_a_dull_step_finds_nothing_and_changes_nothing() {
     // What the memory says counts where nothing is named, and only where all states do.
     (step.facts, step.memory) = (Facts::default(), Some(u64::MAX));
     let of = (None, 0);
-    assert!(!is_dull(&feedback, &step, of, StateScope::All) && is_dull(&feedback, &step, of, StateScope::Told));
+    assert!(!is_dull(&mut feedback, &step, of, StateScope::All) && is_dull(&mut feedback, &step, of, StateScope::Told));
     feedback.observe(&mut step, (None, Some(0)), StateScope::All, &NoveltyDimension::ALL);
-    assert!(is_dull(&feedback, &step, of, StateScope::All));
+    assert!(is_dull(&mut feedback, &step, of, StateScope::All));
 }
