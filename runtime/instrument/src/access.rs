@@ -11,6 +11,8 @@
 //!                        │ drop   a handle away
 //!                        │ steps  the scenario's own `step`, again and again, until the host (through an import) says stop
 //!                        └ fuzz   an input that lies in its memory ─▶ the fuzz target's `run`, as a call with that list makes it
+//!                        ▼
+//!                 relay module   imports fuzz, and exports it
 //! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-steps  fozzy-fuzz
 //! ```
 //!
@@ -18,6 +20,9 @@
 //!
 //! A module that has its globals for itself takes them from its side memory too, when code of it is entered the next time after
 //! the host said so: then `load` need not be called, which takes longer than copying pages.
+//!
+//! Why a relay: at each call of a lifted function, wasmtime looks up where the code of that function is, in all code of the process,
+//! unless the instance that exports it has imported it: then it knows. `fuzz` is called once for each execution of a campaign.
 //!
 //! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
 //! when the memory grows, so that this is how it learns that the memory was cut from outside.
@@ -146,6 +151,9 @@ pub(crate) fn global_name(index: u32) -> String {
 pub(crate) fn memory_name(index: u32) -> String {
     format!("{}m{index}", shape::RESERVED)
 }
+
+/// The name by which the relay module knows the accessor's instance.
+const RELAYED: &str = "accessor";
 
 /// Core function types of the accessor module, in this order; component function types likewise.
 const NOTHING: u32 = 0;
@@ -332,6 +340,19 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     AccessorModule { bytes: module.finish(), globals: globals.len() }
 }
 
+/// The module that exports the accessor's [`FUZZ`], which it imports, and has nothing else.
+fn relay_module() -> Vec<u8> {
+    let mut types = to::TypeSection::new();
+    types.ty().function([], []);
+    let mut imports = to::ImportSection::new();
+    imports.import(RELAYED, FUZZ, to::EntityType::Function(NOTHING));
+    let mut exports = to::ExportSection::new();
+    exports.export(FUZZ, to::ExportKind::Func, 0);
+    let mut module = to::Module::new();
+    module.section(&types).section(&imports).section(&exports);
+    module.finish()
+}
+
 /// The body of [`STEPS`]: calls the function `one` of a step, tells `over` why none is valid if that is its result, frees the result,
 /// and asks `over`.
 fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) -> to::Function {
@@ -397,7 +418,7 @@ pub(crate) fn load(code: &mut to::InstructionSink<'_>, ty: ValType, slot: to::Me
     };
 }
 
-/// Writes the component's part: imports that mint, the accessor's instance, its functions lifted and exported.
+/// Writes the component's part: imports that mint, the accessor's instance and that of the relay, their functions lifted and exported.
 fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedResource], out: &mut Vec<u8>) {
     let counts = shape.counts;
     let (mut next_type, mut next_function, mut next_core) = (counts.types, counts.functions, counts.core_functions);
@@ -452,6 +473,11 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         next_instance += 1;
     }
     instances.instantiate(counts.core_modules, arguments.iter().map(|(name, argument)| (name.as_str(), *argument)));
+    let accessor = next_instance;
+    let relay = shape.fuzz.as_ref().map(|_| relay_module());
+    if relay.is_some() {
+        instances.instantiate(counts.core_modules + 1, [(RELAYED, to::ModuleArg::Instance(accessor))]);
+    }
 
     let names = [SAVE, LOAD].map(|name| (name.to_owned(), NOTHING)).into_iter();
     let names = names.chain(resources.iter().flat_map(|resource| [(resource.make(), MINT), (resource.drop(), DROP)]));
@@ -461,7 +487,7 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
     let mut exports = to::ComponentExportSection::new();
     for (name, ty) in names {
         functions.alias(to::Alias::CoreInstanceExport {
-            instance: next_instance,
+            instance: if name == FUZZ { accessor + 1 } else { accessor },
             kind: to::ExportKind::Func,
             name: &name,
         });
@@ -481,7 +507,9 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         append(&imports);
         append(&lowered);
     }
-    append(&to::RawSection { id: crate::nesting::CORE_MODULE_SECTION, data: module });
+    for data in [Some(module), relay.as_deref()].into_iter().flatten() {
+        append(&to::RawSection { id: crate::nesting::CORE_MODULE_SECTION, data });
+    }
     append(&instances);
     append(&functions);
     append(&lifted);

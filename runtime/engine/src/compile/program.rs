@@ -453,8 +453,8 @@ fn compiled(
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
     // So has where the log of allocations is.
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
-    // And an accessor takes steps and inputs.
-    let accessor = if build.access { "\naccessor 4" } else { "" };
+    // And an accessor takes steps and inputs, these through a relay.
+    let accessor = if build.access { "\naccessor 5" } else { "" };
     let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}");
     let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
     let chosen: String = chosen.collect();

@@ -230,8 +230,9 @@ struct Accessor {
 }
 
 impl Accessor {
-    /// Sets globals from the slots, and has memories look up their size.
-    fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+    /// Sets globals by way of the slots, and has memories look up their size.
+    fn load(&self, store: &mut Store<Host>, globals: &[u8]) -> wasmtime::Result<()> {
+        self.region.write(ACCESSOR_HEADER_BYTES, globals);
         self.handed.iter().flatten().for_each(GlobalsHandoff::forget);
         self.load.call(store, ())
     }
@@ -634,10 +635,9 @@ impl ReactorInstance {
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
         let resized = accessor.memories.restore(&kept.images).map_err(HarnessError::new)?;
-        accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
         match &accessor.handed {
             Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
-            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store).map_err(failed)?,
+            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store, &kept.globals).map_err(failed)?,
             _ => {}
         }
         metered(&mut self.store, kept.fuel)?;

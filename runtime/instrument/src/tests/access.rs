@@ -199,6 +199,27 @@ fn a_fuzz_target_is_called_through_the_accessor() {
     assert!(!takes_inputs(&format!("{plain} (memory 1)"), LIFTED));
 }
 
+/// Whether each core module of a component has code, in the order of the bytes.
+fn modules_with_code(component: &[u8]) -> Vec<bool> {
+    let mut with_code = Vec::new();
+    for payload in wasmparser::Parser::new(0).parse_all(component) {
+        match payload.expect("the output parses") {
+            wasmparser::Payload::ModuleSection { .. } => with_code.push(false),
+            wasmparser::Payload::CodeSectionStart { .. } => *with_code.last_mut().expect("in a module") = true,
+            _ => {}
+        }
+    }
+    with_code
+}
+
+#[test]
+fn what_takes_inputs_is_exported_by_a_module_that_has_imported_it() {
+    let plain = format!("{RUN} {REALLOC}");
+    // The program's, the accessor, and the relay.
+    assert_eq!(modules_with_code(&targeted(&plain, LIFTED).component), [true, true, false]);
+    assert_eq!(modules_with_code(&targeted(&plain, "").component), [true, true]);
+}
+
 #[test]
 fn a_fuzz_target_whose_memory_functions_may_call_outside_is_not_called_through_the_accessor() {
     // Each would trap where the canonical ABI calls it.
