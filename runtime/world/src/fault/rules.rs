@@ -148,7 +148,7 @@ struct Rule {
 impl Clone for Rule {
     fn clone(&self) -> Rule {
         let Rule { kind, plan, on_disk_of, tally } = self;
-        Rule { kind: *kind, plan: plan.clone(), on_disk_of: on_disk_of.clone(), tally: tally.clone() }
+        Rule { kind, plan: plan.clone(), on_disk_of: on_disk_of.clone(), tally: tally.clone() }
     }
 
     /// Two moments of one run have the same plan, which takes no allocation then.
