@@ -160,8 +160,12 @@ pub(crate) fn marks() -> Vec<Row> {
             match Walker::new(&fast, mebibytes, TrackerKind::Marks) {
                 Ok(mut walker) => {
                     let pair = walker.beside(ROUNDS, pages, Walker::restores, copies(pages as usize));
-                    let name = format!("{name}, {} are copied", walker.copied(pages));
-                    rows.push(Row::times(&name, &pair, per, bound));
+                    let copied = walker.copied(pages);
+                    rows.push(Row::times(&format!("{name}, {copied} are copied"), &pair, per, bound));
+                    // The guest's stack and what it has beside the area are written, too, and brought back.
+                    let all = copies(usize::try_from(copied).expect("few pages"));
+                    let pair = walker.beside(ROUNDS, pages, Walker::restores, all);
+                    rows.push(Row::times(&format!("  the same (copying {copied})"), &pair, per, Bound::None));
                 }
                 Err(why) => rows.push(Row::missing(&name, &why)),
             }

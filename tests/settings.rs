@@ -278,6 +278,42 @@ fn a_scenario_that_can_be_interrupted_is_the_same_however_long_its_steps_are() {
 }
 
 #[test]
+fn instructions_that_a_call_used_beyond_what_it_was_given_are_not_forgiven() {
+    const DESCRIBE: &str = "(result i32) i32.const 0)";
+    // A long loop, in which it is looked at what is left, and a long way without a look behind it: in a call after which none follows
+    // in its instance.
+    let described = |rounds: u32| {
+        let way = "(local.set $n (i32.add (local.get $n) (i32.const 1)))".repeat(500);
+        let long = format!(
+            "(result i32) (local $n i32) (local.set $n (i32.const {rounds}))
+             (loop $more (br_if $more (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) {way} i32.const 0)"
+        );
+        let text = looping_scenario(1, Some(2));
+        assert_eq!(text.matches(DESCRIBE).count(), 1);
+        text.replace(DESCRIBE, &long)
+    };
+    let mut ends = Vec::new();
+    for rounds in [3_999_500, 3_999_700, 3_999_800, 3_999_900] {
+        let mut plan = Plan { scenario: Some(ScenarioPlan::all(1, 2)), ..Plan::default() };
+        plan.limits.fuel = 20_000_800;
+        let loaded = fozzy_engine::load(described(rounds).as_bytes(), None).expect("a program");
+        let program = Program::new(loaded.component.into(), Switches::of(&plan), None).expect("it compiles");
+        let execute = |interrupt: Interrupt| {
+            let mut session =
+                Session::new(program.clone(), Arc::new(plan.clone()), &Inputs::default()).expect("a plan");
+            session.interrupt_by(interrupt);
+            session.execute(Box::new(SeededSource::new(Seed(7))), 0..100).expect("the machine is fit")
+        };
+        let quiet = execute(Interrupt::default());
+        let armed = Interrupt::default();
+        armed.arm(Arc::new(|| false));
+        assert_eq!(format!("{:?}", execute(armed)), format!("{quiet:?}"), "{rounds} rounds");
+        ends.push(quiet.end == ExecutionEnd::Exited { code: 0 });
+    }
+    assert!(ends.contains(&true) && ends.contains(&false), "{ends:?}");
+}
+
+#[test]
 fn a_scenario_of_many_sequences_is_looked_at_between_them() {
     // No sequence has as many instructions as there are between two looks.
     let plan = Plan { scenario: Some(ScenarioPlan::all(20, 1)), ..Plan::default() };

@@ -131,7 +131,8 @@ fn explored(program: &Program, env: &[(String, String)], (name, seed): (&str, u6
     (said, target.dull)
 }
 
-/// A scenario whose steps come to every end there is: a place and a number of rounds that are drawn, a skip, no flow, a trap.
+/// A scenario whose steps come to every end there is: a place and a number of rounds that are drawn, a skip, no
+/// flow, a trap, a label that is not in memory.
 const ENDS: &str = r#"(module
   (import "fozzy:choices/draws@0.1.0" "choose" (func $choose (param i32 i32 i64) (result i64)))
   (import "fozzy:properties/assertions@0.1.0" "state" (func $state (param i32 i32 i64)))
@@ -158,7 +159,7 @@ const ENDS: &str = r#"(module
     (if (i32.gt_u (local.get $drawn) (i32.const 240))
       (then
         (i32.store8 (i32.const 128) (i32.const 1))
-        (i32.store (i32.const 136) (i32.const 64))
+        (i32.store (i32.const 136) (select (i32.const -1) (i32.const 64) (i32.eq (local.get $drawn) (i32.const 253))))
         (i32.store (i32.const 140) (i32.const 1))
         (return (i32.const 128))))
     (global.set $place (i32.rem_u (i32.add (global.get $place) (local.get $drawn)) (i32.const 24)))
@@ -222,6 +223,7 @@ fn so_is_a_module_of_another_language_whose_steps_come_to_every_end() {
     let all = compare(&loaded(ENDS.as_bytes()), &[""]);
     assert!(all.contains("no flow is valid in sequence 0 at step") && all.contains(": full"), "{all}");
     assert!(all.contains("unreachable"), "{all}");
+    assert!(all.contains("string pointer/length out of bounds"), "{all}");
 }
 
 /// Finds every step dull, and notes its flow and its coverage bytes that are not zero.

@@ -37,7 +37,7 @@ pub(crate) use watchdog::time_of;
 use crate::compile::program::Program;
 use crate::run::coverage::ProgramCoverage;
 use checkpoints::Checkpoints;
-use fozzy_host::{Host, Run, StepReturn};
+use fozzy_host::{Host, Run, StepLook, StepReturn};
 use fozzy_instrument::{LoggedComparison, ModuleOrdinal, OriginalOffset};
 use fozzy_trace::facts::ScenarioStats;
 use fozzy_trace::outcome::StackFrame;
@@ -311,7 +311,7 @@ impl Reactor {
     /// came out.
     pub(crate) fn call_steps<R>(
         &mut self,
-        steps: &mut ReactorFunction<(u32, u32), (u32,)>,
+        steps: &mut ReactorFunction<(u32,), (u32,)>,
         step: &ReactorFunction<(u32,), R>,
         (sequence, first, last): (u32, u32, u32),
         judge: &SharedStepJudge,
@@ -328,13 +328,12 @@ impl Reactor {
         self.found = self.changes.as_ref().and_then(|states| lock(states).take_kept());
         let missing =
             || CallError::Harness(HarnessError::new("steps in one call have come to no end; this is a fault of fozzy"));
-        let Some(stepped) = stepped else {
+        let Some((reached, StepLook::Judged(judged))) = stepped.map(|stepped| (stepped.step, stepped.look)) else {
             self.over = true;
             return (first, false, Err(missing()));
         };
-        let reached = stepped.step;
-        let is_begun = stepped.refused.is_none();
-        let outcome = match (result, stepped.refused, stepped.outcome) {
+        let is_begun = judged.refused.is_none();
+        let outcome = match (result, judged.refused, judged.outcome) {
             (Err(error), ..) => Err(error),
             (Ok(_), Some(refused), _) => Err(self.live.refused(&refused)),
             (Ok(_), None, Some(outcome)) => Ok(outcome),
@@ -342,7 +341,7 @@ impl Reactor {
         };
         self.over = outcome.is_err();
         self.checkpoints.stepped(step, sequence, first..=reached, is_begun);
-        (reached, stepped.has_run, outcome)
+        (reached, judged.has_run, outcome)
     }
 
     /// Tells the host which part of a scenario is called next.

@@ -14,7 +14,7 @@
 use crate::outgoing_call::TargetHost;
 use crate::preview1::GuestMemory;
 use crate::run::RunGuard;
-use crate::stepping::{CountedSteps, SteppedCall};
+use crate::stepping::SteppedCall;
 use fozzy_trace::facts::{FailureKind, HeldPart, Refusal, ReportedFailure};
 use fozzy_trace::plan::Edition;
 use fozzy_trace::source::Override;
@@ -229,8 +229,6 @@ pub struct Host {
     pub(crate) numbers: Vec<u32>,
     /// The steps that the call in progress takes, if it takes several.
     pub(crate) stepped: Option<Box<SteppedCall>>,
-    /// The same of a run, where they are counted.
-    pub(crate) counted: Option<Box<CountedSteps>>,
 }
 
 /// Performs one call, as [`Host::call`] does. `$answer` may wait for the disk of its machine, and for nothing else.
@@ -291,7 +289,6 @@ impl Host {
             text: String::new(),
             numbers: Vec::new(),
             stepped: None,
-            counted: None,
         }
     }
 

@@ -73,5 +73,5 @@ pub use outgoing_call::{
 };
 pub use preview1::GuestMemory;
 pub use run::{FlowObserver, LongOutputObserver, OBSERVED_BYTES_MAX, OutputTee, Run, RunGuard, RunSlot};
-pub use stepping::{CountedSteps, StepGate, StepOverhead, StepReturn, SteppedCall};
+pub use stepping::{CountedSteps, JudgedSteps, StepGate, StepLook, StepOverhead, StepReturn, SteppedCall};
 pub use sync_linker::{add_alone_to_linker, resource_of};

@@ -11,7 +11,7 @@
 
 use crate::bindings::{Computer, LinkOptions};
 use crate::call::Host;
-use crate::stepping::{STEP_COUNTED, STEP_LABEL, STEP_OVER};
+use crate::stepping::{STEP_OVER, STEP_TEXT};
 use fozzy_trace::facts::PropertyKind;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker, WasmList, WasmStr};
@@ -100,23 +100,24 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     linker.allow_shadowing(true);
     add_texts(linker)?;
     linker.allow_shadowing(false);
-    counted_steps(linker)
+    steps(linker)
 }
 
-/// What the code asks that takes the steps of a run.
-fn counted_steps(linker: &mut Linker<Host>) -> Result<()> {
+/// What the code asks that takes steps of a scenario. The fuel is set where steps are counted, and only there.
+fn steps(linker: &mut Linker<Host>) -> Result<()> {
     let mut root = linker.root();
-    root.func_wrap(STEP_COUNTED, |mut store: StoreContextMut<'_, Host>, (result, flow): (u32, u32)| {
-        let found = store.get_fuel()?;
-        let next = store.data_mut().step_counted(result, flow, found)?;
-        if let Some(fuel) = next {
+    root.func_wrap(STEP_OVER, |mut store: StoreContextMut<'_, Host>, (result, flow): (u32, u32)| {
+        let is_counted = store.data().counts_steps();
+        let has = if is_counted { store.get_fuel()? } else { 0 };
+        let next = store.data_mut().step_over(result, flow, has)?;
+        if let Some(fuel) = next.filter(|_| is_counted) {
             store.set_fuel(fuel)?;
         }
         Ok((u32::from(next.is_some()),))
     })?;
-    root.func_wrap(STEP_LABEL, |store, (label,): (WasmStr,)| {
-        with_text(store, &label, |host, label| {
-            host.label_step(label);
+    root.func_wrap(STEP_TEXT, |store, (text,): (WasmStr,)| {
+        with_text(store, &text, |host, text| {
+            host.tell_step(text);
             Ok(())
         })
     })
@@ -236,7 +237,7 @@ const MINT: &str = "fozzy-mint-";
 pub fn refused_imports(engine: &Engine, component: &Component, appended: bool) -> Vec<ImportFault> {
     let imports =
         component.component_type().imports(engine).map(|(name, item)| (name.to_owned(), item.ty)).collect::<Vec<_>>();
-    let is_ours = |import: &str| import.starts_with(MINT) || [STEP_OVER, STEP_COUNTED, STEP_LABEL].contains(&import);
+    let is_ours = |import: &str| import.starts_with(MINT) || [STEP_OVER, STEP_TEXT].contains(&import);
     let others = imports.into_iter().filter(|(import, _)| !(appended && is_ours(import)));
     let faults = others.filter_map(|(import, item)| {
         let why = fault(&import, &item)?;

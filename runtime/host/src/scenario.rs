@@ -9,7 +9,7 @@
 //! Not here: which calls are made, and in which order (`fozzy-engine`).
 
 use crate::call::{Host, Import};
-use crate::stepping::{CountedSteps, LETTER, RAN, SKIPPED, STUCK, StepReturn, SteppedCall};
+use crate::stepping::{CountedSteps, JudgedSteps, RAN, SKIPPED, STUCK, StepLook, StepReturn, SteppedCall};
 use fozzy_trace::choice;
 use fozzy_trace::facts::{Cost, ScenarioPosition};
 use fozzy_trace::{DecisionPart, Duration, Purpose};
@@ -55,66 +55,66 @@ impl Host {
         self.stepped.take()
     }
 
-    /// A step is over: with which case of `step-result`, and in which flow; or is about to be, and says why none is valid. The answer is 1
-    /// when the guest takes the next one, or tells the next letter.
-    pub(crate) fn step_over(&mut self, result: u32, flow: u32) -> u32 {
-        let Some(mut steps) = self.stepped.take() else { return 0 };
-        steps.has_run |= result == RAN;
-        let follows = self.look_at_step(&mut steps, result, flow);
-        self.stepped = Some(steps);
-        u32::from(follows)
+    /// A step is about to be over, whose result has this text.
+    pub(crate) fn tell_step(&mut self, text: &str) {
+        if let Some(steps) = &mut self.stepped {
+            steps.text = Some(text.to_owned());
+        }
     }
 
-    /// Whether the next step follows, and was begun; or the next letter is wanted.
-    fn look_at_step(&mut self, steps: &mut SteppedCall, result: u32, flow: u32) -> bool {
-        match result {
-            RAN | SKIPPED if steps.step < steps.last && steps.gate.goes_on(flow, &self.run.world.facts) => {
-                steps.step += 1;
-                steps.refused = self.begin_step(steps.of.0, steps.of.1, steps.step).err();
+    /// Whether the steps that are taken are counted.
+    pub(crate) fn counts_steps(&self) -> bool {
+        self.stepped.as_ref().is_some_and(|steps| matches!(steps.look, StepLook::Counted(_)))
+    }
+
+    /// A step is over: with which case of `step-result`, and in which flow. The guest `has` this much fuel, where it is counted. The answer
+    /// is how much it is to have for the next step, which was begun; `None` when that does not follow.
+    pub(crate) fn step_over(&mut self, result: u32, flow: u32, has: u64) -> Result<Option<u64>> {
+        let Some(mut steps) = self.stepped.take() else { return Ok(None) };
+        let SteppedCall { of, step, last, text, look } = &mut *steps;
+        let next = (*step < *last).then_some((of.0, of.1, *step + 1));
+        let result = (result, flow, text.take());
+        let answer = match look {
+            StepLook::Judged(judged) => Ok(self.judge_step(judged, result, next).then_some(has)),
+            StepLook::Counted(counted) => self.count_step(counted, result, next, has),
+        };
+        *step += u32::from(matches!(answer, Ok(Some(_))));
+        self.stepped = Some(steps);
+        answer
+    }
+
+    /// Whether the next step follows, and was begun.
+    fn judge_step(
+        &mut self,
+        steps: &mut JudgedSteps,
+        (result, flow, text): (u32, u32, Option<String>),
+        next: Option<(u32, u32, u32)>,
+    ) -> bool {
+        steps.has_run |= result == RAN;
+        match (result, next) {
+            (RAN | SKIPPED, Some((sequence, stream, step))) if steps.gate.goes_on(flow, &self.run.world.facts) => {
+                steps.refused = self.begin_step(sequence, stream, step).err();
                 return steps.refused.is_none();
             }
-            RAN | SKIPPED => steps.outcome = Some(StepReturn::Flow(flow)),
-            STUCK => {
-                let why = String::from_utf8_lossy(&steps.letters).into_owned();
-                steps.outcome = Some(StepReturn::Stuck(why));
-            }
-            LETTER => return steps.tell(flow as u8),
-            other => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
+            (RAN | SKIPPED, _) => steps.outcome = Some(StepReturn::Flow(flow)),
+            (STUCK, _) => steps.outcome = Some(StepReturn::Stuck(text.unwrap_or_default())),
+            (other, _) => steps.refused = Some(wasmtime::Error::msg(format!("unexpected discriminant: {other}"))),
         }
         false
     }
 
-    /// The next call takes these steps, and counts them.
-    pub fn begin_counted(&mut self, steps: CountedSteps) {
-        self.counted = Some(Box::new(steps));
-    }
-
-    /// The call is over; the answer is how far it came.
-    pub fn end_counted(&mut self) -> Option<Box<CountedSteps>> {
-        self.counted.take()
-    }
-
-    /// A step of a run is about to be over, whose flow found nothing to do.
-    pub(crate) fn label_step(&mut self, label: &str) {
-        if let Some(steps) = &mut self.counted {
-            steps.label = Some(label.to_owned());
-        }
-    }
-
-    /// A step of a run is over, with this case of `step-result` and in this flow; the host finds this much fuel. The answer is
-    /// what the guest is to have for the next step, which was begun; `None` when it was the last.
-    pub(crate) fn step_counted(&mut self, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
-        let Some(mut steps) = self.counted.take() else { return Ok(None) };
-        let next = self.count_step(&mut steps, result, flow, found);
-        self.counted = Some(steps);
-        next
-    }
-
-    fn count_step(&mut self, steps: &mut CountedSteps, result: u32, flow: u32, found: u64) -> Result<Option<u64>> {
-        let (overhead, label) = (steps.overhead, steps.label.take());
-        let (own, label) = match (result, label) {
-            (RAN, _) => (overhead.ran, None),
-            (SKIPPED, Some(label)) => (overhead.skipped, Some(label)),
+    /// The same as [`Host::step_over`], of a step that is counted.
+    fn count_step(
+        &mut self,
+        steps: &mut CountedSteps,
+        (result, flow, text): (u32, u32, Option<String>),
+        next: Option<(u32, u32, u32)>,
+        found: u64,
+    ) -> Result<Option<u64>> {
+        let overhead = steps.overhead;
+        let own = match (result, &text) {
+            (RAN, None) => overhead.plain,
+            (SKIPPED, Some(_)) => overhead.told,
             // It ends the run, with words that are not told here.
             _ => return Err(self.unclear_step()),
         };
@@ -127,17 +127,16 @@ impl Host {
         let cost = Cost { fuel: had.saturating_sub(left), time: Duration(now.0.saturating_sub(since.0)) };
         let flows = &mut self.run.world.facts.scenario.get_or_insert_default().flows;
         let Some(flow) = flows.get_mut(flow as usize) else { return Err(self.unclear_step()) };
-        match label {
+        match text {
             None => flow.ran(cost),
             Some(label) => flow.skip(&label),
         }
-        if steps.step >= steps.last {
+        let Some((sequence, stream, step)) = next else {
             steps.left = Some(left);
             return Ok(None);
-        }
+        };
         let left = self.run.hand_out(left).map_err(wasmtime::Error::new)?;
-        steps.step += 1;
-        if self.begin_step(steps.of.0, steps.of.1, steps.step).is_err() {
+        if self.begin_step(sequence, stream, step).is_err() {
             return Err(self.unclear_step());
         }
         steps.begun = (left, self.run.world.clock.now());

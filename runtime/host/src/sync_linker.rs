@@ -29,7 +29,6 @@ use crate::bindings::{
     TcpSocketResource, TerminalInputResource, TerminalOutputResource, UdpSocketResource,
 };
 use crate::call::{GuestStop, Host};
-use crate::stepping::STEP_OVER;
 use fozzy_world::http::HttpHandle;
 use fozzy_world::table::Handle;
 use poll::HostPollable as _;
@@ -123,7 +122,7 @@ pub fn add_alone_to_linker(linker: &mut Linker<Host>) -> Result<()> {
     Ok(())
 }
 
-/// Destructors that can be silenced, what mints handles, and what is asked between steps.
+/// Destructors that can be silenced, and what mints handles.
 fn handles(linker: &mut Linker<Host>) -> Result<()> {
     macro_rules! define {
         ($($interface:literal $name:literal $marker:ident $destructor:path,)*) => { $(
@@ -140,9 +139,6 @@ fn handles(linker: &mut Linker<Host>) -> Result<()> {
         )* };
     }
     resources!(define!);
-    linker.root().func_wrap(STEP_OVER, |mut store, (result, flow): (u32, u32)| {
-        Ok((store.data_mut().step_over(result, flow),))
-    })?;
     Ok(())
 }
 

@@ -9,15 +9,19 @@
 //!                        │ load   slots ─▶ globals, and every memory looks up its size again
 //!                        │ mint   a number ─▶ a handle of an imported resource type (through an import)
 //!                        │ drop   a handle away
-//!                        │ steps  the scenario's own `step`, again and again, until the host (through an import) says stop
 //!                        └ fuzz   an input that lies in its memory ─▶ the fuzz target's `run`, as a call with that list makes it
-//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-steps  fozzy-fuzz
+//!                        ▼
+//!                 relay module   imports fuzz, and exports it
+//! lifted and exported:  fozzy-save  fozzy-load  fozzy-mint-pollable  fozzy-drop-pollable …  fozzy-fuzz
 //! ```
 //!
 //! All of it stands behind everything else, so that no index of the component changes.
 //!
 //! A module that has its globals for itself takes them from its side memory too, when code of it is entered the next time after
 //! the host said so: then `load` need not be called, which takes longer than copying pages.
+//!
+//! Why a relay: at each call of a lifted function, wasmtime looks up where the code of that function is, in all code of the process,
+//! unless the instance that exports it has imported it: then it knows. `fuzz` is called once for each execution of a campaign.
 //!
 //! Why a `memory.grow` by nothing: an engine keeps the size of a memory beside its code and reads it again
 //! when the memory grows, so that this is how it learns that the memory was cut from outside.
@@ -27,9 +31,9 @@
 //! Not here: whether a component may be given one (`shape`).
 
 use crate::edit::offset_u32;
-use crate::fuzz_entry::{CoreExport, FuzzEntry};
+use crate::entries::{CoreExport, FuzzEntry};
 use crate::map::ModuleOrdinal;
-use crate::shape::{self, ComponentShape, ImportedResource, ModuleShape};
+use crate::shape::{self, ComponentShape, ImportedResource, IndexCounts, ModuleShape};
 use crate::side::{ACCESSOR, HEADER_BYTES, SideTag, WASM_PAGE_BYTES};
 use serde::{Deserialize, Serialize};
 use wasm_encoder as to;
@@ -46,17 +50,6 @@ pub const SLOT_BYTES: usize = 16;
 pub const SAVE: &str = "fozzy-save";
 /// See [`SAVE`].
 pub const LOAD: &str = "fozzy-load";
-/// The export that takes steps of a scenario from one number to another, `(first, last)`, as long as [`STEP_OVER`] says so. Its
-/// answer is the number of the last one. Between two steps nothing of the scenario is on the stack, and its memory and globals are as
-/// after a call of `step`, whose result was freed.
-pub const STEPS: &str = "fozzy-steps";
-/// The import that is asked after each step, `(result, flow)`: the case of its `step-result`, and what stands behind that. Its answer
-/// is 1 when the next step follows, and 0 otherwise.
-pub const STEP_OVER: &str = "fozzy-step-over";
-/// What [`STEP_OVER`] is told as a result with each byte of the text that says why no flow is valid, before that result itself, as long
-/// as its answer is 1: no case has this number, which a byte does not hold.
-pub const STEP_LETTER: u32 = 256;
-
 /// The export that calls the function `run` of a component's fuzz targets with the input at [`AccessorLayout::input_at`]. It makes the same
 /// calls of core functions, in the same order, as a call of `run` through the component's interface. When memory for the input
 /// is returned that reaches beyond the end of the component's memory, it only says so, at [`INPUT_REFUSED_AT`].
@@ -83,8 +76,6 @@ pub struct AccessorLayout {
     pub resources: Vec<MintedResource>,
     /// Whether code of the component runs while it is instantiated. Otherwise only data segments are written then.
     pub starts: bool,
-    /// Whether it has [`STEPS`].
-    pub steps: bool,
     /// Where the place of an input is in the accessor's memory, in bytes; `None` when it has no [`FUZZ`].
     pub input_at: Option<u32>,
 }
@@ -147,30 +138,28 @@ pub(crate) fn memory_name(index: u32) -> String {
     format!("{}m{index}", shape::RESERVED)
 }
 
+/// The name by which the relay module knows the accessor's instance.
+const RELAYED: &str = "accessor";
+
 /// Core function types of the accessor module, in this order; component function types likewise.
 const NOTHING: u32 = 0;
 const MINT: u32 = 1;
 const DROP: u32 = 2;
-/// Of [`STEPS`] and [`STEP_OVER`]; there only if they are.
-const TWO: u32 = 3;
 
-/// The case `stuck` of `step-result`.
-const STUCK: i32 = 2;
-
-/// Appends the accessor of the component of `shape` to `out`. Its memory begins as a side memory does.
-pub(crate) fn append(tag: &SideTag, shape: &ComponentShape, out: &mut Vec<u8>) -> AccessorLayout {
+/// Appends the accessor of the component of `shape` to `out`, whose indices then go on from `shape.counts`. Its memory begins as a side
+/// memory does.
+pub(crate) fn append(tag: &SideTag, shape: &mut ComponentShape, out: &mut Vec<u8>) -> AccessorLayout {
     let module = accessor_module(shape, tag);
     let resources: Vec<MintedResource> = shape
         .resources
         .iter()
         .map(|r| MintedResource { interface: r.interface.clone(), name: r.name.clone() })
         .collect();
-    append_sections(shape, &module.bytes, &resources, out);
+    shape.counts = append_sections(shape, &module.bytes, &resources, out);
     let globals_of = shape.modules.iter().filter(|(_, module)| module.instance.is_some() && !module.globals.is_empty());
     let globals_of = globals_of.map(|(ordinal, module)| (ModuleOrdinal(*ordinal), module.globals.len())).collect();
-    let (starts, steps) = (shape.starts, shape.step.is_some());
     let input_at = shape.fuzz.as_ref().map(|_| offset_u32(input_at(module.globals)));
-    AccessorLayout { globals: module.globals, globals_of, resources, starts, steps, input_at }
+    AccessorLayout { globals: module.globals, globals_of, resources, starts: shape.starts, input_at }
 }
 
 /// Core modules that have something to reach, with their instances.
@@ -193,19 +182,12 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     types.ty().function([], []);
     types.ty().function([to::ValType::I32], [to::ValType::I32]);
     types.ty().function([to::ValType::I32], []);
-    if shape.step.is_some() {
-        types.ty().function([to::ValType::I32, to::ValType::I32], [to::ValType::I32]);
-    }
 
     let mut imports = to::ImportSection::new();
     let mut globals: Vec<ValType> = Vec::new();
     let mut memories: Vec<bool> = Vec::new();
-    let mut step_memory = 0;
     for (instance, module) in reached(shape) {
         let from = instance_name(instance);
-        if shape.step.as_ref().is_some_and(|step| step.instance == instance) {
-            step_memory = memories.len() as u32;
-        }
         for (index, ty) in &module.globals {
             let val_type = RoundtripReencoder.val_type(*ty).expect("numbers have no index");
             let ty_of = to::GlobalType { val_type, mutable: true, shared: false };
@@ -223,20 +205,6 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
         imports.import("resources", &format!("drop-{}", resource.name), to::EntityType::Function(DROP));
     }
     let mut next = 2 * shape.resources.len() as u32;
-    let steps = shape.step.as_ref().map(|step| {
-        let from = instance_name(step.instance);
-        imports.import("resources", "step-over", to::EntityType::Function(TWO));
-        imports.import(&from, &step.name, to::EntityType::Function(MINT));
-        let (over, one) = (next, next + 1);
-        next += 2;
-        let post_return = step.post_return.as_ref().map(|name| {
-            imports.import(&from, name, to::EntityType::Function(DROP));
-            next += 1;
-            next - 1
-        });
-        steps_function(step_memory, over, one, post_return)
-    });
-
     let own = memories.len() as u32;
     let input = shape.fuzz.as_ref().map(|FuzzEntry { run, realloc, post_return }| {
         let i32s = |count: usize| [to::ValType::I32; 4].into_iter().take(count);
@@ -317,9 +285,6 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
             define(&format!("fozzy-{name}-{}", resource.name), ty, &body);
         }
     }
-    if let Some(steps) = &steps {
-        define(STEPS, TWO, steps);
-    }
     if let Some(input) = &input {
         define(FUZZ, NOTHING, input);
     }
@@ -332,33 +297,17 @@ fn accessor_module(shape: &ComponentShape, tag: &SideTag) -> AccessorModule {
     AccessorModule { bytes: module.finish(), globals: globals.len() }
 }
 
-/// The body of [`STEPS`]: calls the function `one` of a step, tells `over` why none is valid if that is its result, frees the result,
-/// and asks `over`.
-fn steps_function(memory: u32, over: u32, one: u32, post_return: Option<u32>) -> to::Function {
-    // As the canonical ABI has a `step-result`: its case, and what it carries: the number of a flow, or the place and length of a text.
-    let at = |offset| to::MemArg { offset, align: 0, memory_index: memory };
-    let (number, last, result, letter, left) = (0, 1, 2, 3, 4);
-    let mut body = to::Function::new([(3, to::ValType::I32)]);
-    let mut code = body.instructions();
-    code.loop_(to::BlockType::Empty);
-    code.local_get(number).call(one).local_tee(result).i32_load8_u(at(0)).i32_const(STUCK).i32_eq();
-    code.if_(to::BlockType::Empty);
-    code.local_get(result).i32_load(at(4)).local_set(letter).local_get(result).i32_load(at(8)).local_set(left);
-    code.loop_(to::BlockType::Empty).local_get(left).if_(to::BlockType::Empty);
-    code.i32_const(STEP_LETTER.cast_signed()).local_get(letter).i32_load8_u(at(0)).call(over);
-    // None is left if no further one is wanted.
-    code.local_get(left).i32_const(1).i32_sub().i32_mul().local_set(left);
-    code.local_get(letter).i32_const(1).i32_add().local_set(letter).br(1);
-    code.end().end().end();
-    code.local_get(result).i32_load8_u(at(0)).local_get(result).i32_load(at(4));
-    if let Some(post_return) = post_return {
-        code.local_get(result).call(post_return);
-    }
-    code.call(over).local_get(number).local_get(last).i32_lt_u().i32_and();
-    code.if_(to::BlockType::Empty);
-    code.local_get(number).i32_const(1).i32_add().local_set(number).br(1);
-    code.end().end().local_get(number).end();
-    body
+/// The module that exports the accessor's [`FUZZ`], which it imports, and has nothing else.
+fn relay_module() -> Vec<u8> {
+    let mut types = to::TypeSection::new();
+    types.ty().function([], []);
+    let mut imports = to::ImportSection::new();
+    imports.import(RELAYED, FUZZ, to::EntityType::Function(NOTHING));
+    let mut exports = to::ExportSection::new();
+    exports.export(FUZZ, to::ExportKind::Func, 0);
+    let mut module = to::Module::new();
+    module.section(&types).section(&imports).section(&exports);
+    module.finish()
 }
 
 /// The body of [`FUZZ`], with an input at `at` of the memory `own` and the component's memory at index 0. Memory is asked for by
@@ -397,8 +346,14 @@ pub(crate) fn load(code: &mut to::InstructionSink<'_>, ty: ValType, slot: to::Me
     };
 }
 
-/// Writes the component's part: imports that mint, the accessor's instance, its functions lifted and exported.
-fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedResource], out: &mut Vec<u8>) {
+/// Writes the component's part: imports that mint, the accessor's instance and that of the relay, their functions lifted and exported. The
+/// answer is how many of each kind the component has with it.
+fn append_sections(
+    shape: &ComponentShape,
+    module: &[u8],
+    resources: &[MintedResource],
+    out: &mut Vec<u8>,
+) -> IndexCounts {
     let counts = shape.counts;
     let (mut next_type, mut next_function, mut next_core) = (counts.types, counts.functions, counts.core_functions);
     let (mut aliases, mut types) = (to::ComponentAliasSection::new(), to::ComponentTypeSection::new());
@@ -425,22 +380,10 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         items.push((format!("drop-{}", resource.name), next_core + 1));
         next_core += 2;
     }
-    if shape.step.is_some() {
-        types.function().params([("result", u32_type), ("flow", u32_type)]).result(Some(u32_type));
-        imports.import(STEP_OVER, to::ComponentTypeRef::Func(next_type));
-        next_type += 1;
-        lowered.lower(next_function, []);
-        next_function += 1;
-        items.push(("step-over".to_owned(), next_core));
-        next_core += 1;
-    }
     let lifted_types = next_type;
     types.function().params::<_, to::ComponentValType>([]).result(None);
     types.function().params([("rep", u32_type)]).result(Some(u32_type));
     types.function().params([("handle", u32_type)]).result(None);
-    if shape.step.is_some() {
-        types.function().params([("first", u32_type), ("last", u32_type)]).result(Some(u32_type));
-    }
 
     let mut instances = to::InstanceSection::new();
     let mut arguments: Vec<(String, to::ModuleArg)> =
@@ -452,16 +395,20 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         next_instance += 1;
     }
     instances.instantiate(counts.core_modules, arguments.iter().map(|(name, argument)| (name.as_str(), *argument)));
+    let accessor = next_instance;
+    let relay = shape.fuzz.as_ref().map(|_| relay_module());
+    if relay.is_some() {
+        instances.instantiate(counts.core_modules + 1, [(RELAYED, to::ModuleArg::Instance(accessor))]);
+    }
 
     let names = [SAVE, LOAD].map(|name| (name.to_owned(), NOTHING)).into_iter();
     let names = names.chain(resources.iter().flat_map(|resource| [(resource.make(), MINT), (resource.drop(), DROP)]));
-    let names = names.chain(shape.step.is_some().then(|| (STEPS.to_owned(), TWO)));
     let names = names.chain(shape.fuzz.is_some().then(|| (FUZZ.to_owned(), NOTHING)));
     let (mut functions, mut lifted) = (to::ComponentAliasSection::new(), to::CanonicalFunctionSection::new());
     let mut exports = to::ComponentExportSection::new();
     for (name, ty) in names {
         functions.alias(to::Alias::CoreInstanceExport {
-            instance: next_instance,
+            instance: if name == FUZZ { accessor + 1 } else { accessor },
             kind: to::ExportKind::Func,
             name: &name,
         });
@@ -481,9 +428,18 @@ fn append_sections(shape: &ComponentShape, module: &[u8], resources: &[MintedRes
         append(&imports);
         append(&lowered);
     }
-    append(&to::RawSection { id: crate::nesting::CORE_MODULE_SECTION, data: module });
+    for data in [Some(module), relay.as_deref()].into_iter().flatten() {
+        append(&to::RawSection { id: crate::nesting::CORE_MODULE_SECTION, data });
+    }
     append(&instances);
     append(&functions);
     append(&lifted);
     append(&exports);
+    IndexCounts {
+        core_modules: counts.core_modules + 1 + u32::from(relay.is_some()),
+        core_instances: accessor + 1 + u32::from(relay.is_some()),
+        core_functions: next_core,
+        types: lifted_types + 3,
+        functions: next_function + lifted.len(),
+    }
 }

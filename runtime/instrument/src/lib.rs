@@ -44,9 +44,9 @@ pub mod debug_info;
 mod depth;
 mod edges;
 mod edit;
+mod entries;
 mod error;
 mod features;
-mod fuzz_entry;
 mod heap;
 mod helpers;
 mod languages;
@@ -79,7 +79,7 @@ mod tests;
 
 pub use access::{
     ACCESSOR_HEADER_BYTES, AccessorLayout, FUZZ, INPUT_BYTES_AT, INPUT_BYTES_MAX, INPUT_LENGTH_AT, INPUT_REFUSED_AT,
-    INPUT_TARGET_AT, LOAD, MintedResource, SAVE, SLOT_BYTES, STEP_LETTER, STEP_OVER, STEPS,
+    INPUT_TARGET_AT, LOAD, MintedResource, SAVE, SLOT_BYTES,
 };
 pub use allocators::{AllocatorFunction, AllocatorRole, Allocators};
 pub use call_graph::{CallGraph, CodeFunction, CodeSite, SiteKind};
@@ -109,7 +109,7 @@ pub use side::{
     LAYOUT_VERSION, MARKED_PAGE_BYTES, MARKS, SideMemory, SideTag,
 };
 pub use sites::{CodeRange, EDGES_MAX, Edge, EdgeId, EdgeKind, Sites};
-pub use steps::{RUN_STEPS, STEP_COUNTED, STEP_LABEL, StepLoop};
+pub use steps::{STEP_OVER, STEP_TEXT, STEPS, StepLoop};
 pub use validate::validate_module;
 
 /// Version of what the rewriter emits. It belongs into every trace and every cache key: another

@@ -31,8 +31,8 @@ pub struct Options {
     pub modules: ModuleChoice,
     /// Look for obstacles to checkpoints, and append an accessor if there are none.
     pub access: bool,
-    /// Append what takes the steps of a scenario in one call, if it is one and nothing stands in the way: see [`crate::RUN_STEPS`]. An
-    /// accessor has something of its own for that, so that it excludes [`Options::access`].
+    /// Append what takes the steps of a scenario in one call, if it is one and nothing stands in the way: see [`crate::STEPS`]. With
+    /// [`Options::access`], it tells what searches want to know, and otherwise what runs do.
     pub steps: bool,
     /// Count instructions by call path, in all modules but the one by which we call programs of preview 1. This
     /// excludes all other side memories: of the other switches, only the depth is used.

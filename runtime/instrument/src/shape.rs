@@ -7,20 +7,20 @@
 //! tables, dropped segments, guest resources, objects, tasks:  out of reach, so they must not change
 //! ```
 //!
-//! Invariant: a component without an [`Obstacle`] has no state, between two calls of its exports, but
+//! Invariant: a component without an [`Obstacle`] whose bodies were looked at has no state, between two calls of its exports, but
 //! memories, numeric globals and handles of imported resources, and each core module of it is instantiated
 //! at most once.
 //! Not here: reaching that state (`access`).
 
 use crate::access;
-use crate::fuzz_entry::{FuzzEntry, FuzzEntryFinder};
+use crate::entries::{EntryFinder, FuzzEntry, StepEntry};
 use crate::map::ModuleOrdinal;
 use crate::module::ModuleRewriter;
 use std::collections::BTreeMap;
 use std::fmt;
 use wasm_encoder::ExportKind;
 use wasmparser::component_types::{ComponentAnyTypeId, ComponentEntityType};
-use wasmparser::types::{EntityType, Types, TypesRef};
+use wasmparser::types::{Types, TypesRef};
 use wasmparser::{CanonicalFunction, ComponentTypeRef, FunctionBody, Instance, Operator, Payload, TypeRef, ValType};
 
 /// Something in a component that no one outside can read back or set again.
@@ -79,26 +79,6 @@ pub(crate) struct ImportedResource {
     pub(crate) name: String,
 }
 
-/// The core function that takes one step of a scenario, by the names that all generators of bindings give.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StepExport {
-    /// The core instance that exports it.
-    pub(crate) instance: u32,
-    /// Its name there: `(step: i32) -> i32`, which is the place of the result in memory.
-    pub(crate) name: String,
-    /// The name of what frees the result, if there is such a function: `(place: i32)`.
-    pub(crate) post_return: Option<String>,
-    /// The name under which the memory is exported that has the result.
-    pub(crate) memory: String,
-}
-
-/// How the name of the function of a step begins and ends; between them stands the rest of the version.
-const STEP: (&str, &str) = ("fozzy:scenario/stateful@0.1.", "#step");
-
-fn is_step(name: &str) -> bool {
-    name.starts_with(STEP.0) && name.ends_with(STEP.1)
-}
-
 /// A core module of the outermost component.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ModuleShape {
@@ -110,8 +90,6 @@ pub(crate) struct ModuleShape {
     pub(crate) memories: Vec<(u32, bool)>,
     imported_globals: u32,
     imported_memories: u32,
-    /// Whether it exports a function of a step.
-    has_step: bool,
 }
 
 impl ModuleShape {
@@ -131,13 +109,13 @@ pub(crate) struct ComponentShape {
     pub(crate) obstacles: Vec<Obstacle>,
     /// Whether a core module has a start function.
     pub(crate) starts: bool,
-    /// The function of a step, of a component that has exactly one, in a module with one memory of its own.
-    pub(crate) step: Option<StepExport>,
+    /// The way into the step of a scenario.
+    pub(crate) step: Option<StepEntry>,
     /// The way into its fuzz targets, of a component with one memory.
     pub(crate) fuzz: Option<FuzzEntry>,
-    entries: FuzzEntryFinder,
-    /// Whether any texts are not UTF-8.
-    pub(crate) wide_texts: bool,
+    entries: EntryFinder,
+    /// Whether somebody keeps the state. Otherwise what bodies do to it is no obstacle, and nobody asks for a way into fuzz targets.
+    pub(crate) is_kept: bool,
     /// The ordinal behind each index of the outermost component's core modules.
     module_indices: Vec<u32>,
     instance_imports: Vec<(u32, String)>,
@@ -157,7 +135,6 @@ pub(crate) struct IndexCounts {
     pub(crate) core_functions: u32,
     pub(crate) types: u32,
     pub(crate) functions: u32,
-    pub(crate) core_memories: u32,
 }
 
 impl ComponentShape {
@@ -172,7 +149,8 @@ impl ComponentShape {
     }
 
     fn name(&mut self, name: &str) {
-        if name.starts_with(RESERVED) {
+        // Names of a component are the same in capital letters.
+        if name.get(..RESERVED.len()).is_some_and(|start| start.eq_ignore_ascii_case(RESERVED)) {
             self.obstacle(Obstacle::NameTaken(name.to_owned()));
         }
     }
@@ -271,8 +249,7 @@ impl ComponentShape {
                 for function in reader.clone() {
                     let tasks = match function? {
                         CanonicalFunction::Lift { options, .. } | CanonicalFunction::Lower { options, .. } => {
-                            use wasmparser::CanonicalOption::{Async, Callback, CompactUTF16, UTF16};
-                            self.wide_texts |= options.iter().any(|option| matches!(option, UTF16 | CompactUTF16));
+                            use wasmparser::CanonicalOption::{Async, Callback};
                             options.iter().any(|option| matches!(option, Async | Callback(_)))
                         }
                         CanonicalFunction::ResourceNew { .. }
@@ -345,15 +322,11 @@ impl ComponentShape {
             }
             Payload::ExportSection(reader) => {
                 for export in reader.clone() {
-                    let name = export?.name;
-                    self.name(name);
-                    if let Some(module) = self.module().filter(|_| is_step(name)) {
-                        module.has_step = true;
-                    }
+                    self.name(export?.name);
                 }
             }
             Payload::StartSection { .. } => self.starts = true,
-            Payload::CodeSectionEntry(body) => self.body(body)?,
+            Payload::CodeSectionEntry(body) if self.is_kept => self.body(body)?,
             _ => {}
         }
         Ok(())
@@ -393,43 +366,13 @@ impl ComponentShape {
         module.added_exports.extend(globals.chain(memories));
     }
 
-    /// Has `module` export the memory that results of steps are in, if it takes steps.
-    pub(crate) fn export_results(&self, module: &mut ModuleRewriter<'_>) {
-        let shape = self.modules.get(&module.ordinal().0).filter(|shape| shape.has_step && self.obstacles.is_empty());
-        let memories = shape.into_iter().flat_map(|shape| &shape.memories);
-        module
-            .added_exports
-            .extend(memories.map(|(index, _)| (access::memory_name(*index), ExportKind::Memory, *index)));
-    }
-
-    /// The one function of a step, if its type and the memory of its module are those of a scenario.
-    fn find_step(&self, types: TypesRef<'_>) -> Option<StepExport> {
-        let mut found = None;
-        for module in self.modules.values() {
-            let Some(instance) = module.instance else { continue };
-            let exports = types[types.core_instance_at(instance)].exports(types);
-            let is_function = |ty: &EntityType, params: usize, results: usize| {
-                let EntityType::Func(id) = ty else { return false };
-                let ty = types[*id].unwrap_func();
-                let is_narrow = ty.params().iter().chain(ty.results()).all(|ty| *ty == ValType::I32);
-                is_narrow && (ty.params().len(), ty.results().len()) == (params, results)
-            };
-            for (name, ty) in exports.iter().filter(|(name, _)| is_step(name)) {
-                let is_alone = found.is_none() && is_function(ty, 1, 1);
-                if !is_alone || module.imported_memories > 0 || !matches!(module.memories[..], [(_, false)]) {
-                    return None;
-                }
-                let post = format!("cabi_post_{name}");
-                let post_return = exports.iter().find(|(name, _)| **name == post);
-                if post_return.is_some_and(|(_, ty)| !is_function(ty, 1, 0)) {
-                    return None;
-                }
-                let post_return = post_return.map(|(name, _)| name.clone());
-                let memory = access::memory_name(module.memories[0].0);
-                found = Some(StepExport { instance, name: name.clone(), post_return, memory });
-            }
-        }
-        found
+    /// The way into the step of a scenario. With an obstacle, it is not known that all that is lifted was seen.
+    fn find_step(&self, types: TypesRef<'_>, component: &[u8]) -> Option<StepEntry> {
+        let module_of = |instance| {
+            let mut modules = self.modules.iter();
+            modules.find(|(_, module)| module.instance == Some(instance)).map(|(ordinal, _)| *ordinal)
+        };
+        self.obstacles.is_empty().then(|| self.entries.find_step(types, component, module_of))?
     }
 
     /// The way into the fuzz targets, if all that it needs can be reached: the memory that inputs are put into is the only one.
@@ -437,10 +380,10 @@ impl ComponentShape {
         let instantiated = || self.modules.iter().filter(|(_, module)| module.instance.is_some());
         let memories: Vec<bool> =
             instantiated().flat_map(|(_, module)| &module.memories).map(|(_, wide)| *wide).collect();
-        if !self.obstacles.is_empty() || memories != [false] {
+        if !self.is_kept || !self.obstacles.is_empty() || memories != [false] {
             return None;
         }
-        self.entries.find(types, component, |instance| {
+        self.entries.find_fuzz(types, component, |instance| {
             let mut reached = instantiated().filter(|(_, module)| module.has_state());
             reached.find(|(_, module)| module.instance == Some(instance)).map(|(ordinal, _)| *ordinal)
         })
@@ -474,7 +417,7 @@ impl ComponentShape {
         }
         // Numbers of instances are those of the outermost component, of which no part is open any more.
         if self.module.is_none() && self.components == 1 {
-            self.step = self.find_step(types);
+            self.step = self.find_step(types, component);
             self.fuzz = self.find_fuzz(types, component);
         }
         self.counts = IndexCounts {
@@ -483,7 +426,6 @@ impl ComponentShape {
             core_functions: types.function_count(),
             types: types.component_type_count(),
             functions: types.component_function_count(),
-            core_memories: types.memory_count(),
         };
     }
 }

@@ -44,7 +44,7 @@ fn instrumented(component: &[u8]) -> InstrumentedComponent {
 }
 
 /// One of each choice, and everything at once.
-fn ways() -> [Options; 7] {
+fn ways() -> [Options; 8] {
     let all = Options { modules: ModuleChoice::All, ..Options::default() };
     [
         Options { coverage: CoverageMode::SetOnce, ..all.clone() },
@@ -53,6 +53,7 @@ fn ways() -> [Options; 7] {
         Options { comparisons: true, ..all.clone() },
         Options { profile: true, ..all.clone() },
         Options { steps: true, ..all.clone() },
+        Options { steps: true, access: true, ..all.clone() },
         Options { coverage: CoverageMode::SetOnce, marks: true, comparisons: true, ..all },
     ]
 }

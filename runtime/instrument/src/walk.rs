@@ -67,6 +67,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
     let mut open: Vec<OpenItem<'_>> = Vec::new();
     let mut modules_count = 0;
     let mut shape = ComponentShape::default();
+    shape.is_kept = options.access;
     let once = instantiated_once(component)?;
 
     for payload in parser.parse_all(component) {
@@ -83,9 +84,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
             }
             _ => None,
         };
-        // What bodies do to the state is nothing to who only calls.
-        let is_body = matches!(payload, Payload::CodeSectionEntry(_));
-        if options.access || (options.steps && !is_body) {
+        if options.access || options.steps {
             shape.payload(&payload)?;
         }
         match (&payload, open.last_mut()) {
@@ -122,8 +121,8 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 let Some(parent) = open.last_mut() else {
                     assert_eq!(*end, component.len(), "the outermost component is all there is");
                     let marks = options.marks.then_some(surveyed.verdict);
-                    let mut found = finished(closed, options.access.then_some(&shape), bodies, tag, marks);
-                    if options.steps && !options.access {
+                    let mut found = finished(closed, options.access.then_some(&mut shape), bodies, tag, marks);
+                    if options.steps {
                         found.steps = steps::append(&shape, &mut found.component);
                     }
                     return Ok(InstrumentedComponent { shadow, ..found });
@@ -212,9 +211,8 @@ impl ComponentRewriter {
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
             OpenItem::Module(mut module) => {
-                match access {
-                    true => shape.export_state(&mut module),
-                    false => shape.export_results(&mut module),
+                if access {
+                    shape.export_state(&mut module);
                 }
                 let EncodedModule { bytes, map, side, startup_fuel } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
@@ -235,7 +233,7 @@ impl ComponentRewriter {
 /// The outermost component is complete.
 fn finished(
     closed: OpenItem<'_>,
-    shape: Option<&ComponentShape>,
+    mut shape: Option<&mut ComponentShape>,
     bodies: BodyRewriter,
     tag: Option<SideTag>,
     marks: Option<MarksVerdict>,
@@ -246,7 +244,7 @@ fn finished(
     for (position, module) in modules.iter().enumerate() {
         assert_eq!(module.ordinal.0 as usize, position, "modules are in the order of the bytes");
     }
-    let reached = shape.filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
+    let reached = shape.as_mut().filter(|shape| shape.obstacles.is_empty()).zip(tag.as_ref());
     let access = reached.map(|(shape, tag)| access::append(tag, shape, &mut out));
     let obstacles = shape.map(|shape| shape.obstacles.clone()).unwrap_or_default();
     let BodyRewriter { sites, comparisons, profile, positions, .. } = bodies;

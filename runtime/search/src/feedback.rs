@@ -78,6 +78,34 @@ struct CoverageNews {
 }
 
 impl ModuleCoverage {
+    /// Looks at counts, the first of which stand in the word at `first`.
+    fn observe_all(&mut self, first: usize, bytes: &[u8], news: &mut CoverageNews) {
+        /// Words that are looked at together.
+        const GROUP_WORDS: usize = 8;
+        let (groups, rest) = bytes.as_chunks::<{ GROUP_WORDS * 8 }>();
+        let mut before = first;
+        for group in groups {
+            let group = group.as_chunks::<8>().0;
+            if group.iter().fold(0_u64, |sum, counts| sum | u64::from_le_bytes(*counts)) != 0 {
+                // A bit for each word in which something could be new. Few of those that hold something are such words, and which ones
+                // nobody could foretell: so there is no branch for each.
+                let stale = &self.stale[before..before + GROUP_WORDS];
+                let mut strange = 0_u32;
+                for (place, (counts, stale)) in group.iter().zip(stale).enumerate() {
+                    let word = u64::from_le_bytes(*counts);
+                    strange |= u32::from((word != 0) & (word != *stale)) << place;
+                }
+                while strange != 0 {
+                    let place = strange.trailing_zeros() as usize;
+                    strange &= strange - 1;
+                    self.observe(before + place, u64::from_le_bytes(group[place]), news);
+                }
+            }
+            before += GROUP_WORDS;
+        }
+        words(rest, |place, word| self.observe(before + place, word, news));
+    }
+
     /// Looks at the word of eight counts at `place`, which is not zero.
     #[inline]
     fn observe(&mut self, place: usize, word: u64, news: &mut CoverageNews) {
@@ -172,10 +200,9 @@ impl Feedback {
 
     /// The same for some of the `len` bytes of a module, from the one at `at` on, which is a multiple of eight.
     pub(crate) fn observe_stretch(&mut self, number: usize, len: usize, at: usize, bytes: &[u8]) -> u32 {
-        let before = at / 8;
         let module = self.module_of(number, len);
         let mut news = CoverageNews::default();
-        words(bytes, |place, word| module.observe(before + place, word, &mut news));
+        module.observe_all(at / 8, bytes, &mut news);
         self.once = self.once.wrapping_add_signed(news.once);
         self.twice = self.twice.wrapping_add_signed(news.twice);
         self.edges += u64::from(news.edges);
@@ -614,6 +641,49 @@ mod tests {
             assert_eq!((parts.totals(), parts.once, parts.twice), (whole.totals(), whole.once, whole.twice));
         }
         assert_eq!((parts.classes(1), parts.modules()), (whole.classes(1), whole.modules()));
+    }
+
+    #[test]
+    fn counts_are_looked_at_as_one_word_after_the_other() {
+        let (mut together, mut plain) = (Feedback::default(), Feedback::default());
+        let mut state = 3u64;
+        let mut below = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let (mut fresh, mut stale) = (0, 0);
+        for step in 0..3_000 {
+            // Lengths that end within a group, within a word, and with neither; the longest one first, which decides about the room.
+            let len = [1003, 1000, 960, 512, 65, 64, 9, 3][step % 8];
+            let mut bytes = vec![0; len];
+            for _ in 0..below(12) {
+                // Few edges and few counts, so that the same words come again, beside others.
+                let at = [0, 2, 7, 8, 63, 64, 127, 511, 512, 575, 959, 960, 999, 1000, 1002][below(15) as usize];
+                if let Some(count) = bytes.get_mut(at) {
+                    *count = [1, 2, 3, 5, 9, 255][below(6) as usize];
+                }
+            }
+            let at = if len < 512 { 64 * below(8) as usize } else { 0 };
+            let mut news = CoverageNews::default();
+            let module = plain.module_of(1, 1003);
+            for (place, counts) in bytes.chunks(8).enumerate() {
+                let mut word = [0; 8];
+                word[..counts.len()].copy_from_slice(counts);
+                let word = u64::from_le_bytes(word);
+                if word != 0 {
+                    stale += usize::from(module.stale[at / 8 + place] == word);
+                    module.observe(at / 8 + place, word, &mut news);
+                }
+            }
+            assert_eq!(together.observe_stretch(1, 1003, at, &bytes), news.fresh, "step {step}");
+            fresh += news.fresh;
+            plain.once = plain.once.wrapping_add_signed(news.once);
+            plain.twice = plain.twice.wrapping_add_signed(news.twice);
+            assert_eq!((together.once, together.twice), (plain.once, plain.twice), "step {step}");
+        }
+        assert_eq!((together.classes(1), together.often(1)), (plain.classes(1), plain.often(1)));
+        assert_eq!(together.modules[1].stale, plain.modules[1].stale);
+        assert!(fresh > 20 && stale > 100, "{fresh} new, {stale} known");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use peer::{StdinDelivery, StdioPeer};
 
 use crate::channel::{UNREAD_BYTES_MAX, UnmetExpectation, WRITE_BYTES, jitter};
 use crate::clock::CLOCK_TICK;
-use crate::{OpContext, OutputKind, World};
+use crate::{OpContext, OutputKind, World, share};
 use fozzy_trace::plan::{Edition, Plan, StdinPipe};
 use fozzy_trace::{Instant, NodeId};
 use line_router::LineRouter;
@@ -44,6 +44,15 @@ impl Clone for Dialogues {
     fn clone(&self) -> Dialogues {
         let peers = self.peers.iter().map(|peer| peer.fork()).collect();
         Dialogues { pipes: Arc::clone(&self.pipes), peers, lines: self.lines.clone() }
+    }
+
+    /// What both share stays as it is.
+    fn clone_from(&mut self, source: &Dialogues) {
+        let Dialogues { pipes, peers, lines } = source;
+        share(&mut self.pipes, pipes);
+        self.peers.clear();
+        self.peers.extend(peers.iter().map(|peer| peer.fork()));
+        self.lines.clone_from(lines);
     }
 }
 

@@ -165,8 +165,8 @@ impl Clone for World {
             spans,
             until,
         } = source;
-        self.plan.clone_from(plan);
-        self.inputs.clone_from(inputs);
+        share(&mut self.plan, plan);
+        share(&mut self.inputs, inputs);
         self.clock.clone_from(clock);
         self.nodes.clone_from(nodes);
         self.living = *living;
@@ -183,6 +183,14 @@ impl Clone for World {
         self.facts.clone_from(facts);
         self.spans.clone_from(spans);
         self.until = *until;
+    }
+}
+
+/// Has `own` be what `source` is. Where both are of one run they share it already, and then nothing is done: not even the count of who
+/// has it changes.
+fn share<T: ?Sized>(own: &mut Arc<T>, source: &Arc<T>) {
+    if !Arc::ptr_eq(own, source) {
+        *own = Arc::clone(source);
     }
 }
 

@@ -1,11 +1,13 @@
 //! How a program is compiled: what is added to its own code.
 //!
 //! ```text
-//! exact   fuel and depth, a loop of a scenario's steps     verdicts and traces
+//! exact   fuel and depth                                   verdicts and traces
 //! fast    depth, coverage, marks, an accessor; no fuel     search; what runs away is repeated in the exact one
 //! profile depth, counts by call path; no fuel              a replay, which is known to end
 //! debug   depth, a count of instructions; no fuel          a replay that is stopped anywhere
 //! ```
+//!
+//! To the first two, a loop is added that takes the steps of a scenario.
 //!
 //! Invariant: what a program does is the same in all builds, as long as it ends.
 //! Not here: the rewriting (`fozzy-instrument`), the settings of wasmtime (`settings`).
@@ -102,9 +104,9 @@ impl Build {
         Build { fuel: false, positions: true, stores, ..Build::default() }
     }
 
-    /// Whether steps of a scenario can be taken in one call: in what is only run, and whose memories are its own.
+    /// Whether steps of a scenario can be taken in one call: in searches, and in what is only run and whose memories are its own.
     pub(crate) fn takes_steps(&self, switches: &Switches) -> bool {
-        *self == Build::default() && !switches.memcheck && !switches.memory_faults
+        self.access || (*self == Build::default() && !switches.memcheck && !switches.memory_faults)
     }
 
     /// Whether the guest leaves something in memories beside its own that is read when it has ended.
@@ -147,7 +149,7 @@ pub(crate) struct CompiledMetadata {
     pub(crate) access: Option<AccessorLayout>,
     /// Why it cannot be, one sentence each.
     pub(crate) obstacles: Vec<String>,
-    /// What takes its steps in a run, if it is a scenario.
+    /// What takes its steps, if it is a scenario.
     #[serde(default)]
     pub(crate) steps: Option<StepLoop>,
     /// Whether every written page is marked. A contract of the rewriter's is met by our imports: what they return
@@ -168,6 +170,11 @@ pub(crate) struct CompiledMetadata {
 }
 
 impl CompiledMetadata {
+    /// What takes its steps in a run, where they are counted.
+    pub(crate) fn counted_steps(&self) -> Option<StepLoop> {
+        self.steps.filter(|_| self.access.is_none())
+    }
+
     pub(crate) fn of(instrumented: &InstrumentedComponent, original: &[u8]) -> CompiledMetadata {
         CompiledMetadata {
             preview1_memory: preview1_module::memory_place(original),

@@ -454,10 +454,10 @@ fn compiled(
     let logged = if build.comparisons { "\ncomparisons 2" } else { "" };
     // So has where the log of allocations is.
     let logged = if build.heap.is_some() { "\nheap 2" } else { logged };
-    // And an accessor takes steps and inputs.
-    let accessor = if build.access { "\naccessor 4" } else { "" };
-    // As runs take steps.
-    let steps = if build.takes_steps(switches) { "\nsteps 1" } else { "" };
+    // And an accessor takes inputs, through a relay.
+    let accessor = if build.access { "\naccessor 6" } else { "" };
+    // And steps of a scenario are taken in one call.
+    let steps = if build.takes_steps(switches) { "\nsteps 2" } else { "" };
     let versions = format!("modules {MODULES_VERSION}\nsegments {SEGMENTS_VERSION}{accessor}{steps}");
     let chosen = switches.allocators.iter().filter(|_| build.heap.is_some()).map(|it| format!("\nallocator {it}"));
     let chosen: String = chosen.collect();

@@ -230,8 +230,9 @@ struct Accessor {
 }
 
 impl Accessor {
-    /// Sets globals from the slots, and has memories look up their size.
-    fn load(&self, store: &mut Store<Host>) -> wasmtime::Result<()> {
+    /// Sets globals by way of the slots, and has memories look up their size.
+    fn load(&self, store: &mut Store<Host>, globals: &[u8]) -> wasmtime::Result<()> {
+        self.region.write(ACCESSOR_HEADER_BYTES, globals);
         self.handed.iter().flatten().for_each(GlobalsHandoff::forget);
         self.load.call(store, ())
     }
@@ -519,7 +520,7 @@ impl ReactorInstance {
     /// announced; `states` tell them apart by their memory. The answer is how far that came, beside what became of the call.
     pub(super) fn call_steps(
         &mut self,
-        function: &mut ReactorFunction<(u32, u32), (u32,)>,
+        function: &mut ReactorFunction<(u32,), (u32,)>,
         (sequence, first, last): (u32, u32, u32),
         (judge, states, has_missed): (&SharedStepJudge, Option<&SharedMemoryStates>, bool),
     ) -> (Option<Box<SteppedCall>>, Result<(u32,), CallError>) {
@@ -533,8 +534,8 @@ impl ReactorInstance {
             shown: Vec::with_capacity(STRETCHES_FEW),
         };
         let of = (sequence, ScenarioKind::Stateful.stream(sequence));
-        self.store.data_mut().begin_steps(SteppedCall::new(of, first, last, Box::new(gate)));
-        let result = self.call(function, (first, last));
+        self.store.data_mut().begin_steps(SteppedCall::judged(of, first, last, Box::new(gate)));
+        let result = self.call(function, (first,));
         (self.store.data_mut().end_steps(), result)
     }
 
@@ -634,10 +635,9 @@ impl ReactorInstance {
         let host = self.store.data_mut();
         host.limiter = kept.limiter.clone();
         let resized = accessor.memories.restore(&kept.images).map_err(HarnessError::new)?;
-        accessor.region.write(ACCESSOR_HEADER_BYTES, &kept.globals);
         match &accessor.handed {
             Some(handed) if !resized => handed.iter().for_each(|globals| globals.give(&kept.globals)),
-            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store).map_err(failed)?,
+            _ if resized || accessor.slots > 0 => accessor.load(&mut self.store, &kept.globals).map_err(failed)?,
             _ => {}
         }
         metered(&mut self.store, kept.fuel)?;

@@ -108,6 +108,8 @@ pub(crate) struct GuestMemories {
     tracked: Vec<TrackedMemory>,
     pages: Vec<u32>,
     until_check: u64,
+    /// Whether the last restore copied from the last page to the first.
+    is_backwards: bool,
     /// Bytes of the memories when the way of tracking was chosen; `None` when the caller chose it.
     chosen_at: Option<u64>,
     /// Pages that were copied by restores.
@@ -133,7 +135,14 @@ impl GuestMemories {
             };
             tracked.push(TrackedMemory { region, image, tracker, next_check: 0, segments, pending: Vec::new() });
         }
-        Ok(GuestMemories { tracked, pages: Vec::new(), until_check: CHECK_INTERVAL, chosen_at: Some(0), copied: 0 })
+        Ok(GuestMemories {
+            tracked,
+            pages: Vec::new(),
+            until_check: CHECK_INTERVAL,
+            is_backwards: false,
+            chosen_at: Some(0),
+            copied: 0,
+        })
     }
 
     /// Changes the tracker. Earlier writes are captured first.
@@ -273,6 +282,7 @@ impl GuestMemories {
         assert_eq!(images.len(), self.tracked.len(), "images of another program");
         let check = self.is_check_due();
         let mut resized = false;
+        self.is_backwards = !self.is_backwards;
         for (tracked, target) in self.tracked.iter_mut().zip(images) {
             tracked.written(&mut self.pages)?;
             let TrackedMemory { region, image, tracker, .. } = tracked;
@@ -306,9 +316,7 @@ impl GuestMemories {
                 resized = true;
             }
             self.pages.retain(|page| *page < count);
-            for page in &self.pages {
-                region.write_page(*page as usize * PAGE_BYTES, target.page(*page as usize));
-            }
+            each_page(&self.pages, self.is_backwards, |page| region.write_page(page * PAGE_BYTES, target.page(page)));
             self.copied += self.pages.len() as u64;
             tracker.settled(region, target, &self.pages)?;
             if elsewhere {
@@ -355,6 +363,20 @@ fn image_of(region: &Region, pages: &mut Vec<u32>) -> Image {
     image
 }
 
+/// Calls `each` with every one of `pages`, from the first to the last or the other way.
+///
+/// One restore after the other copies mostly the same pages, which are somewhat more than the nearest cache holds. In the same direction
+/// each time, every page would find that those before it have just taken its place there; in turns, the last ones of the restore before
+/// come first, and are still there.
+#[inline]
+fn each_page(pages: &[u32], is_backwards: bool, mut each: impl FnMut(usize)) {
+    let each = |page: &u32| each(*page as usize);
+    match is_backwards {
+        false => pages.iter().for_each(each),
+        true => pages.iter().rev().for_each(each),
+    }
+}
+
 fn page_of(region: &Region, page: usize) -> &Page {
     let start = page * PAGE_BYTES;
     region.bytes()[start..start + PAGE_BYTES].try_into().expect("a page")
@@ -368,5 +390,51 @@ fn check_equal(region: &Region, image: &Image, kind: TrackerKind, mut pages: Ran
              with the program",
             kind.name()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{self, HostMemories};
+    use wasmtime::{MemoryCreator, MemoryType};
+
+    const BYTES: usize = 64 << 10;
+
+    fn region() -> Arc<Region> {
+        drop(memory::collect());
+        let memory = HostMemories.new_memory(MemoryType::new(1, None), BYTES, None, Some(1 << 20), 65_536);
+        drop(memory.expect("address space"));
+        memory::collect().pop().expect("it was just made")
+    }
+
+    #[test]
+    fn pages_are_visited_once_each_in_both_directions() {
+        for (is_backwards, expected) in [(false, [3, 7, 9]), (true, [9, 7, 3])] {
+            let mut seen = Vec::new();
+            each_page(&[3, 7, 9], is_backwards, |page| seen.push(page));
+            assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn a_memory_is_what_it_was_in_whichever_direction_it_is_restored() {
+        let region = region();
+        let write = |page: usize, byte: u8| region.write(page * PAGE_BYTES + page, &[byte]);
+        (0..9).for_each(|page| write(page, 1));
+        let mut memories = GuestMemories::new(vec![Arc::clone(&region)], TrackerKind::Compared, &MarkSites::new())
+            .expect("it is tracked");
+        let mut kept = vec![(memories.capture().expect("it is read"), region.bytes().to_vec())];
+        (4..12).for_each(|page| write(page, 2));
+        kept.push((memories.capture().expect("it is read"), region.bytes().to_vec()));
+        // Each state is restored in each direction, from itself and from the other one.
+        for (turn, state) in [0, 0, 1, 1, 1, 0, 1, 0, 0, 1].into_iter().enumerate() {
+            (turn..turn + 5).for_each(|page| write(page, 3 + turn as u8));
+            let (images, bytes) = &kept[state];
+            assert!(!memories.restore(images).expect("it is written"), "of the same size");
+            assert!(region.bytes() == bytes.as_slice(), "restore {turn}");
+            memories.check().expect("memory and image are equal");
+            assert_eq!(memories.is_backwards, turn % 2 == 0, "in turns");
+        }
     }
 }

@@ -72,7 +72,7 @@ pub struct Walker {
     step: ReactorFunction<(u32,), (StepResult,)>,
     end: ReactorFunction<(u32,), ()>,
     /// Takes several steps in one call, of a component with an accessor.
-    several: Option<ReactorFunction<(u32, u32), (u32,)>>,
+    several: Option<ReactorFunction<(u32,), (u32,)>>,
     flows: Vec<String>,
     start: CheckpointId,
     sequence: u32,
@@ -155,7 +155,8 @@ impl Walker {
             reactor.function(&named("step"))?,
             reactor.function(&named("end-sequence"))?,
         );
-        let has_several = reactor.program().facts().access.as_ref().is_some_and(|access| access.steps);
+        let facts = reactor.program().facts();
+        let has_several = facts.access.is_some() && facts.steps.is_some();
         let several = if has_several { Some(reactor.function(STEPS)?) } else { None };
         let start = reactor.checkpoint()?;
         reactor.find_states();

@@ -326,6 +326,10 @@ impl ScenarioDriver<'_> {
         self.fuel = store.get_fuel().unwrap_or(0);
         let mut host = store.into_data();
         if let Some(kept) = host.run.kept_back() {
+            // It may have used more than it had, which would be forgiven.
+            if self.fuel == 0 && kept > 0 {
+                host.run.give_up();
+            }
             self.fuel = self.fuel.saturating_add(kept);
             host.run.keep_back(0);
         }
@@ -350,7 +354,9 @@ impl ScenarioDriver<'_> {
         let outcome = match instance {
             Ok(instance) => {
                 let together = match self.way {
-                    CallMode::Alone => StretchFunction::find(self.program.facts().steps, &mut store, &instance),
+                    CallMode::Alone => {
+                        StretchFunction::find(self.program.facts().counted_steps(), &mut store, &instance)
+                    }
                     CallMode::Turns => None,
                 };
                 let together = together.as_ref();

@@ -65,6 +65,8 @@ pub struct Session {
     parts_steps: bool,
     /// How many executions took steps together, and how many of these were begun again for it.
     together: (u64, u64),
+    /// How many executions were fit for that.
+    fit: u64,
     /// The fuel of each guest is that of the plan times this.
     fuel_times: u64,
     /// Fuel of guests by their machines, instead; all others have as much as there is.
@@ -185,6 +187,7 @@ impl Session {
             is_slow: false,
             parts_steps: false,
             together: (0, 0),
+            fit: 0,
             fuel_times: 1,
             given_fuel: None,
             digest: OnceLock::new(),
@@ -525,14 +528,15 @@ impl Session {
 
     /// Whether the next execution is tried with steps of a scenario that are taken together: seldom one of a program for which that
     /// turned out not to be the same, as those that trap.
-    fn takes_steps_together(&self) -> bool {
-        /// Of this many executions that took steps together, one more may be begun again.
+    fn takes_steps_together(&mut self) -> bool {
+        /// Of this many executions, one more may be begun again.
         const EXECUTIONS: u64 = 8;
-        let (taken, parted) = self.together;
-        let is_wanted = !self.parts_steps && parted <= taken / EXECUTIONS && self.program.facts().steps.is_some();
+        let is_wanted = !self.parts_steps && self.program.facts().counted_steps().is_some();
         let has_stack = !(self.is_slow && self.interrupt.is_armed());
-        let is_fit = is_wanted && has_stack && self.can_begin_again();
-        is_fit && scenario::looks_between_calls(&self.program, &self.start.plan)
+        let is_alone = scenario::looks_between_calls(&self.program, &self.start.plan);
+        let is_fit = is_wanted && has_stack && self.can_begin_again() && is_alone;
+        self.fit += u64::from(is_fit);
+        is_fit && self.together.1 <= self.fit / EXECUTIONS
     }
 
     /// Executes it with calls that are made in one of the ways.

@@ -1,7 +1,7 @@
 //! Stretches of steps of a scenario that are taken in one call.
 //!
 //! ```text
-//! hand out ─▶ begin step 0 ─▶ fozzy-run-steps(0)  step 0 ─▶ counted, step 1 begun ─▶ step 1 ─▶ … ─▶ counted, 0 ─▶ the fuel is set right
+//! hand out ─▶ begin step 0 ─▶ fozzy-steps(0)  step 0 ─▶ counted, step 1 begun ─▶ step 1 ─▶ … ─▶ counted, 0 ─▶ the fuel is set right
 //!                                                    └── trap, no flow, no fuel, … ──▶ parted: the execution is thrown away, and begun
 //!                                                                                      again with each step in a call of its own
 //! ```
@@ -13,8 +13,8 @@
 //! Not here: the loop (`fozzy-instrument`), what the host does between two steps (`fozzy-host`), which executions are tried by this way
 //! (`session`).
 
-use fozzy_host::{CountedSteps, GuestStop, Host, StepOverhead};
-use fozzy_instrument::{RUN_STEPS, StepLoop};
+use fozzy_host::{GuestStop, Host, StepLook, StepOverhead, SteppedCall};
+use fozzy_instrument::{STEPS, StepLoop};
 use wasmtime::component::{Instance, TypedFunc};
 use wasmtime::{Store, Trap};
 
@@ -34,9 +34,9 @@ impl StretchFunction {
         store: &mut Store<Host>,
         instance: &Instance,
     ) -> Option<StretchFunction> {
-        let StepLoop { before, ran, skipped, next } = steps.filter(|_| store.data().run.takes_together())?;
-        let function = instance.get_typed_func(&mut *store, RUN_STEPS).ok()?;
-        Some(StretchFunction { function, overhead: StepOverhead { before, ran, skipped, next } })
+        let StepLoop { before, plain, told, next } = steps.filter(|_| store.data().run.takes_together())?;
+        let function = instance.get_typed_func(&mut *store, STEPS).ok()?;
+        Some(StretchFunction { function, overhead: StepOverhead { before, plain, told, next } })
     }
 
     /// Takes the steps from `first` to `last` of a sequence with this stream of choices.
@@ -55,11 +55,14 @@ impl StretchFunction {
             return Err(wasmtime::Error::new(host.run.part_steps()));
         }
         let begun = (left, host.run.world.clock.now());
-        host.begin_counted(CountedSteps::new((sequence, stream), (first, last), begun, self.overhead));
+        host.begin_steps(SteppedCall::counted((sequence, stream), first, last, begun, self.overhead));
         store.set_fuel(left + self.overhead.before)?;
         let called = self.function.call(&mut *store, (first,));
-        let steps = store.data_mut().end_counted();
-        match (called, steps.and_then(|steps| steps.left)) {
+        let left = match store.data_mut().end_steps().map(|steps| steps.look) {
+            Some(StepLook::Counted(counted)) => counted.left,
+            _ => None,
+        };
+        match (called, left) {
             (Ok(_), Some(left)) => store.set_fuel(left),
             (Err(error), _) if is_exact(store.data(), &error) => Err(error),
             _ => Err(wasmtime::Error::new(store.data_mut().run.part_steps())),

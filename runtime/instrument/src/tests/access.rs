@@ -113,40 +113,6 @@ fn obstacles_are_looked_for_only_when_asked() {
     assert_eq!((output.access, output.obstacles), (None, Vec::<Obstacle>::new()));
 }
 
-/// A component whose one module exports `exports`, and is instantiated.
-fn stepping(memory: &str, exports: &str) -> InstrumentedComponent {
-    accessed(&text(&format!("(component (core module $m {memory} {exports}) (core instance (instantiate $m)))")))
-}
-
-#[test]
-fn the_step_of_a_scenario_is_taken_again_and_again() {
-    const ONE: &str = "(memory 1)";
-    const STEP: &str = r#"(func (export "fozzy:scenario/stateful@0.1.0#step") (param i32) (result i32) i32.const 8)"#;
-    const POST: &str = r#"(func (export "cabi_post_fozzy:scenario/stateful@0.1.0#step") (param i32))"#;
-    let takes_steps = |memory: &str, exports: &str| {
-        let output = stepping(memory, exports);
-        let has = |name: &str| output.component.windows(name.len()).any(|bytes| bytes == name.as_bytes());
-        let steps = output.access.expect("no obstacle").steps;
-        assert_eq!((has(crate::STEPS), has(crate::STEP_OVER)), (steps, steps), "{memory} {exports}");
-        steps
-    };
-    assert!(takes_steps(ONE, &format!("{STEP} {POST}")) && takes_steps(ONE, STEP));
-    let wide = STEP.replace("(result i32) i32.const", "(result i64) i64.const");
-    let wrong_post = POST.replace("(param i32)", "(param i64)");
-    for (memory, exports) in [
-        (ONE, String::new()),
-        (ONE, STEP.replace("@0.1.0", "@0.2.0")),
-        (ONE, wide),
-        (ONE, format!("{STEP} {wrong_post}")),
-        (ONE, format!("{STEP} {}", STEP.replace("@0.1.0", "@0.1.1"))),
-        ("(memory 1) (memory 1)", STEP.to_owned()),
-        ("(memory i64 1)", STEP.to_owned()),
-        ("", STEP.to_owned()),
-    ] {
-        assert!(!takes_steps(memory, &exports), "{memory} {exports}");
-    }
-}
-
 /// A component with a fuzz target: a module with `module` in it, and `component` beside it. The type of `realloc` is given by name.
 fn targeted(module: &str, component: &str) -> InstrumentedComponent {
     accessed(&text(&format!(
@@ -197,6 +163,27 @@ fn a_fuzz_target_is_called_through_the_accessor() {
     assert!(!takes_inputs(&plain, &LIFTED.replace("list u8", "list s8")));
     assert!(!takes_inputs(&plain, ""));
     assert!(!takes_inputs(&format!("{plain} (memory 1)"), LIFTED));
+}
+
+/// Whether each core module of a component has code, in the order of the bytes.
+fn modules_with_code(component: &[u8]) -> Vec<bool> {
+    let mut with_code = Vec::new();
+    for payload in wasmparser::Parser::new(0).parse_all(component) {
+        match payload.expect("the output parses") {
+            wasmparser::Payload::ModuleSection { .. } => with_code.push(false),
+            wasmparser::Payload::CodeSectionStart { .. } => *with_code.last_mut().expect("in a module") = true,
+            _ => {}
+        }
+    }
+    with_code
+}
+
+#[test]
+fn what_takes_inputs_is_exported_by_a_module_that_has_imported_it() {
+    let plain = format!("{RUN} {REALLOC}");
+    // The program's, the accessor, and the relay.
+    assert_eq!(modules_with_code(&targeted(&plain, LIFTED).component), [true, true, false]);
+    assert_eq!(modules_with_code(&targeted(&plain, "").component), [true, true]);
 }
 
 #[test]

@@ -487,10 +487,10 @@ impl Campaign {
         for _ in 0..self.costs.share(cost, MUTATIONS_A_PICK) {
             input.clear();
             input.extend_from_slice(&base);
-            let testcases = self.corpus.testcases();
-            let other = match testcases.len() {
+            let inputs = self.corpus.inputs();
+            let other = match inputs.len() {
                 0 => &[][..],
-                some => &testcases[self.rng.index(some)].input,
+                some => &inputs[self.rng.index(some)],
             };
             let mut material = MutationContext {
                 rng: &mut self.rng,

@@ -68,6 +68,8 @@ const TIMEOUT_DOUBLINGS_MAX: u32 = 20;
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     entries: Vec<Testcase>,
+    /// The bytes of each: one is drawn for each execution, and these are near each other.
+    inputs: Vec<Arc<[u8]>>,
     known: BTreeMap<Digest, u32>,
     /// The best testcase for each feature.
     best: Vec<u32>,
@@ -90,6 +92,11 @@ impl Corpus {
         self.bytes
     }
 
+    /// The bytes of the testcases, in the same order.
+    pub(crate) fn inputs(&self) -> &[Arc<[u8]>] {
+        &self.inputs
+    }
+
     pub(crate) fn contains(&self, digest: &Digest) -> bool {
         self.known.contains_key(digest)
     }
@@ -107,6 +114,7 @@ impl Corpus {
         self.known.insert(testcase.digest, place);
         self.bytes += testcase.input.len() as u64;
         let cost = testcase.cost();
+        self.inputs.push(Arc::clone(&testcase.input));
         self.entries.push(testcase);
         for feature in self.entries[place as usize].features.clone() {
             let best = self.best[feature as usize];

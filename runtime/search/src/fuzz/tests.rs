@@ -304,6 +304,9 @@ fn a_corpus_that_takes_too_long_is_replayed_between_rounds() {
     let first_other = order.iter().skip(1).position(|is_seed| !is_seed).expect("rounds make others");
     assert!(first_other < 3 + 2 * 32, "rounds begin before all is replayed: {first_other}");
     assert_eq!(campaign.corpus().testcases().iter().filter(|kept| is_seed(&kept.input)).count(), 200, "all are there");
+    // From one of them bytes are drawn for each execution.
+    let kept = campaign.corpus().testcases().iter().map(|kept| &kept.input);
+    assert!(campaign.corpus().inputs().iter().eq(kept), "the bytes of each stand in the same order");
 }
 
 /// One byte after another, each with an edge of its own.

@@ -6,6 +6,7 @@ use super::{FailureKind, ReportedFailure, cut};
 use crate::choice::{ChoiceError, check_name};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Properties that a program can have. One more ends it: a report of thousands is unreadable, and names made
@@ -220,7 +221,7 @@ pub enum PropertyError {
 }
 
 /// All properties of a program.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Properties {
     by_name: BTreeMap<String, Property>,
     version: u64,
@@ -242,6 +243,13 @@ impl Clone for Properties {
             self.by_name.clone_from(&source.by_name);
         }
         self.version = source.version;
+    }
+}
+
+impl fmt::Debug for Properties {
+    /// Without the number, which is no property of theirs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Properties").field("by_name", &self.by_name).finish_non_exhaustive()
     }
 }
 

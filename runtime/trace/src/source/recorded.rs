@@ -45,7 +45,7 @@ impl Override {
 pub struct RecordedSource {
     seeded: SeededSource,
     next: u64,
-    exceptions: BTreeMap<u64, Override>,
+    exceptions: Arc<BTreeMap<u64, Override>>,
     observations: Arc<[Observation]>,
     observed: Inputs,
     /// Observations that were used.
@@ -61,7 +61,7 @@ impl RecordedSource {
         RecordedSource {
             seeded: SeededSource::new(seed),
             next: 0,
-            exceptions,
+            exceptions: Arc::new(exceptions),
             observations,
             observed: Inputs::default(),
             used: 0,
@@ -74,16 +74,16 @@ impl RecordedSource {
         RecordedSource { observations, observed, ..self }
     }
 
-    fn exception(&mut self) -> Option<Override> {
+    fn exception(&mut self) -> Option<&Override> {
         let index = self.next;
         self.next += 1;
-        self.exceptions.remove(&index)
+        self.exceptions.get(&index)
     }
 
     /// The stored answer to the next question, if it is a number below `bound`.
     fn number(&mut self, bound: u64) -> Option<(u64, Origin)> {
         match self.exception() {
-            Some(Override::Number(n)) if n < bound => Some((n, Origin::Explicit)),
+            Some(Override::Number(n)) if *n < bound => Some((*n, Origin::Explicit)),
             _ => None,
         }
     }
@@ -103,7 +103,7 @@ impl DecisionSource for RecordedSource {
     fn fill(&mut self, question: Question<'_>, out: &mut [u8]) -> Origin {
         self.seeded.fill(question, out);
         let Some(Override::Bytes(text)) = self.exception() else { return Origin::Seed };
-        match crate::digest::unhex(&text) {
+        match crate::digest::unhex(text) {
             Some(bytes) if bytes.len() == out.len() => {
                 out.copy_from_slice(&bytes);
                 Origin::Explicit

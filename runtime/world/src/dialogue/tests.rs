@@ -183,3 +183,18 @@ fn in_earlier_editions_a_last_line_without_a_line_end_is_not_told_and_no_time_pa
         assert_eq!(told.map(|_| reads(&mut world, OTHER).1), told);
     }
 }
+
+#[test]
+fn to_clone_into_dialogues_is_to_clone() {
+    let mut told = pair();
+    within(&mut told, MAIN, |world, context| world.connect(Box::new(Router { lines: 0 }), &[MAIN], context));
+    prints(&mut told, OTHER, "half a line");
+    let all = [pair().dialogues.clone(), told.dialogues.clone(), Dialogues::default()];
+    let words: Vec<String> = all.iter().map(|dialogues| format!("{dialogues:?}")).collect();
+    assert!(words[0] != words[1] && words[1] != words[2] && words[2] != words[0], "they differ");
+    for (from, (to, expected)) in all.iter().flat_map(|from| all.iter().zip(&words).map(move |to| (from, to))) {
+        let mut dialogues = from.clone();
+        dialogues.clone_from(to);
+        assert_eq!(format!("{dialogues:?}"), *expected);
+    }
+}

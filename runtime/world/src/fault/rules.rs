@@ -18,7 +18,7 @@ use super::pause::PAUSE;
 use super::restart::RESTART;
 use super::{FaultKind, FaultTarget, Nemeses, kind_of};
 use crate::glob::matches;
-use crate::{Decider, FaultStrike};
+use crate::{Decider, FaultStrike, share};
 use fozzy_trace::facts::{FaultTally, InjectedFaults, MISSED_KEPT_MAX, PowerLossRecord, StrikeRecord};
 use fozzy_trace::plan::FaultPlan;
 use fozzy_trace::plan::fault::RATE_ALWAYS_PPM;
@@ -36,7 +36,7 @@ const LENGTHS: u64 = 8;
 pub struct UnknownFault(pub String);
 
 /// The faults of a plan, and what became of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Faults {
     rules: Vec<Rule>,
     cuts: LinkCuts,
@@ -52,6 +52,44 @@ pub struct Faults {
     quiet_from: Option<Instant>,
     /// Whether none strikes as yet: the setup of the programs is not complete.
     awaits_setup: bool,
+}
+
+impl Clone for Faults {
+    fn clone(&self) -> Faults {
+        Faults {
+            rules: self.rules.clone(),
+            cuts: self.cuts.clone(),
+            losses: self.losses.clone(),
+            machines: Arc::clone(&self.machines),
+            has_machine_rules: self.has_machine_rules,
+            asks_machines: self.asks_machines,
+            nemeses: self.nemeses.clone(),
+            quiet_from: self.quiet_from,
+            awaits_setup: self.awaits_setup,
+        }
+    }
+
+    /// Into the allocations that are there; what both share stays as it is.
+    fn clone_from(&mut self, source: &Faults) {
+        let Faults {
+            rules,
+            cuts,
+            losses,
+            machines,
+            has_machine_rules,
+            asks_machines,
+            nemeses,
+            quiet_from,
+            awaits_setup,
+        } = source;
+        self.rules.clone_from(rules);
+        self.cuts.clone_from(cuts);
+        self.losses.clone_from(losses);
+        share(&mut self.machines, machines);
+        (self.has_machine_rules, self.asks_machines) = (*has_machine_rules, *asks_machines);
+        self.nemeses.clone_from(nemeses);
+        (self.quiet_from, self.awaits_setup) = (*quiet_from, *awaits_setup);
+    }
 }
 
 /// Where a computer keeps its faults. A call takes them while it works on the rest of the computer, which moves a pointer, and puts them back.
@@ -98,13 +136,33 @@ impl DerefMut for FaultSlot {
 /// Why there are faults.
 const IS_BACK: &str = "who has taken the faults asks the context for them";
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Rule {
     kind: &'static FaultKind,
     plan: FaultPlan,
     /// The machine on whose disk alone it strikes, and the path there.
     on_disk_of: Option<(String, String)>,
     tally: CopyOnWrite<FaultTally>,
+}
+
+impl Clone for Rule {
+    fn clone(&self) -> Rule {
+        let Rule { kind, plan, on_disk_of, tally } = self;
+        Rule { kind, plan: plan.clone(), on_disk_of: on_disk_of.clone(), tally: tally.clone() }
+    }
+
+    /// Two moments of one run have the same plan, which takes no allocation then.
+    fn clone_from(&mut self, source: &Rule) {
+        let Rule { kind, plan, on_disk_of, tally } = source;
+        self.kind = *kind;
+        if self.plan != *plan {
+            self.plan.clone_from(plan);
+        }
+        if self.on_disk_of != *on_disk_of {
+            self.on_disk_of.clone_from(on_disk_of);
+        }
+        self.tally.clone_from(tally);
+    }
 }
 
 impl Faults {

@@ -140,3 +140,21 @@ fn the_longest_drawn_strike_is_the_strength() {
     let mut strengths = || context(&mut faults, &mut script, 0, 0).injects(&PAUSE, "main");
     assert_eq!((strengths(), strengths(), strengths()), (Some(1_000), Some(7), None));
 }
+
+#[test]
+fn to_clone_into_faults_is_to_clone() {
+    let plain = faults(&[plan("io-error", "*"), plan("io-error", "server:/data/*")]);
+    let (mut struck, mut script) = (plain.clone(), Script { answers: vec![STRIKES], ..Script::default() });
+    assert!(context(&mut struck, &mut script, 0, 0).injects(&IO_ERROR, "/data/a").is_some());
+    let planned = Plan { faults_await_setup: true, ..Plan::default() };
+    let other = faults(&[plan("io-error", "db-*:/etc/*")]).with_nemeses(&planned);
+    let all = [plain, struck, other, Faults::default()];
+    let words: Vec<String> = all.iter().map(|faults| format!("{faults:?}")).collect();
+    assert!((1..words.len()).all(|position| !words[..position].contains(&words[position])), "they differ");
+    for (from, (to, expected)) in all.iter().flat_map(|from| all.iter().zip(&words).map(move |to| (from, to))) {
+        let mut faults = from.clone();
+        faults.clone_from(to);
+        assert_eq!(format!("{faults:?}"), *expected);
+    }
+    assert!(all.iter().map(|faults| format!("{faults:?}")).eq(words), "what was cloned is as it was");
+}
