@@ -359,7 +359,8 @@ impl ComponentShape {
 
     /// Has `module` export what the accessor needs to reach, if the component can have an accessor so far.
     pub(crate) fn export_state(&self, module: &mut ModuleRewriter<'_>) {
-        let Some(shape) = self.modules.get(&module.ordinal().0).filter(|_| self.obstacles.is_empty()) else { return };
+        let can_be_kept = self.is_kept && self.obstacles.is_empty();
+        let Some(shape) = self.modules.get(&module.ordinal().0).filter(|_| can_be_kept) else { return };
         let globals = shape.globals.iter().map(|(index, _)| (access::global_name(*index), ExportKind::Global, *index));
         let memories =
             shape.memories.iter().map(|(index, _)| (access::memory_name(*index), ExportKind::Memory, *index));

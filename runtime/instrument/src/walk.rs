@@ -133,7 +133,7 @@ pub(crate) fn walk(component: &[u8], options: &Options) -> Result<InstrumentedCo
                 {
                     surveyed.verdict.because(MarksReason::ImportEscapes(module.ordinal));
                 }
-                parent.adopt(component, closed, *end, &shape, options.access, tag.as_ref().filter(|_| beside))?;
+                parent.adopt(component, closed, *end, &shape, tag.as_ref().filter(|_| beside))?;
             }
             // Nested items arrive as payloads of their own.
             (Payload::ModuleSection { .. } | Payload::ComponentSection { .. }, _) => {}
@@ -201,7 +201,6 @@ impl ComponentRewriter {
         closed: OpenItem<'_>,
         end: usize,
         shape: &ComponentShape,
-        access: bool,
         tag: Option<&SideTag>,
     ) -> Result<(), Error> {
         let (id, bytes, modules) = match closed {
@@ -211,9 +210,7 @@ impl ComponentRewriter {
                 (COMPONENT_SECTION, inner.out, inner.modules)
             }
             OpenItem::Module(mut module) => {
-                if access {
-                    shape.export_state(&mut module);
-                }
+                shape.export_state(&mut module);
                 let EncodedModule { bytes, map, side, startup_fuel } = module.finish(component, end, tag)?;
                 self.side_memories.extend(side);
                 self.startup_fuel += startup_fuel;
